@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""bench/run random: nanoseconds per draw."""
+import measure
+
+ABOUT = "nanoseconds per random draw"
+CANDIDATES = ["lade_random_word", "lade_random_below", "lade_random_at", "lade_permutation_at_256",
+              "lade_permutation_at_50000", "xoshiro256**", "rand"]
+PROMISED = "lade_random_word"
+PROMISE = 5.0  # "a draw costs a few nanoseconds"
+
+
+def tables(bench):
+    candidates = [measure.Candidate(name, "random", [name], 1) for name in CANDIDATES]
+    table = measure.Table("draw", "draw: nanoseconds per draw, 1 thread", "ns/draw", candidates,
+                          lambda draws, seconds: seconds * 1e9 / draws, higher=False)
+    bench.measure(table)
+    bench.count_instructions(table)
+    yield table
+
+
+def promises(done):
+    table = done[0]
+    row = {"case": table.case, "candidate": PROMISED, "threads": 1, "unit": table.unit,
+           **measure.spread_of(table.values(PROMISED)), "promise": PROMISE, "sense": "at most",
+           "unsteady": table.unsteady}
+    row["value"] = row["median"]
+    row["kept"] = row["value"] <= PROMISE
+    return [row]

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""bench/run ring: the rings against ck_ring and liburcu's queues."""
+from measure import Candidate, Table, spread_of
+
+ABOUT = "the rings against ck_ring and liburcu's queues"
+CAPACITIES = [63, 1023, 65535]  # ck_ring holds a power of two less one; all candidates get the same room
+BATCH = 32
+PEERS = ["ck_spsc", "ck_mpmc", "urcu_wfcq", "urcu_wfcq_apart", "urcu_lfq", "urcu_lfq_apart"]
+SLEEPS = PEERS[2:]  # mutex, grace period
+
+WORKLOADS = {
+    "pair": ("one producer, one consumer", 2, ["lade_spsc", "lade_mpmc", *PEERS], True),
+    "mixed": ("2 threads, each pushes and pops in turn, half full", 2, ["lade_mpmc", *PEERS[1:]], False),
+    "crowd": ("2 producers, 2 consumers on 2 cores", 4, ["lade_mpmc", *PEERS[1:]], False),
+    "alone": ("1 thread pushes and pops in turn", 1, ["lade_spsc", "lade_mpmc", *PEERS], True),
+}
+OURS = {"pair": "lade_spsc", "mixed": "lade_mpmc", "crowd": "lade_mpmc"}
+PROMISE = 1.0
+
+
+def table_of(bench, workload, capacity):
+    title, threads, names, batches = WORKLOADS[workload]
+    candidates = [Candidate(name, name, [workload, str(capacity), "1"], threads, name in SLEEPS) for name in names
+                  if bench.has(name)]
+    batched = [name for name in names if name.startswith("lade_")] if batches else []
+    candidates += [Candidate(f"{name} x{BATCH}", name, [workload, str(capacity), str(BATCH)], threads)
+                   for name in batched]
+    if threads == 1:
+        unit, value, higher = "ns/operation", lambda words, seconds: seconds * 1e9 / words / 2, False
+    else:
+        unit, value, higher = "M words/s", lambda words, seconds: words / seconds / 1e6, True
+    table = Table(f"{workload} {capacity}", f"{workload}: {title}, capacity {capacity}", unit, candidates, value,
+                  higher)
+    table.ratios = [(f"{name} x{BATCH}", name) for name in batched]
+    table.left_out = {name: "not installed" for name in names if not bench.has(name)}
+    return table
+
+
+def tables(bench):
+    for workload in WORKLOADS:
+        for capacity in CAPACITIES if workload != "alone" else CAPACITIES[1:2]:
+            table = table_of(bench, workload, capacity)
+            bench.measure(table)
+            if workload == "alone":
+                bench.count_instructions(table)
+                table.instructions = {name: round(count / 2, 1) for name, count in table.instructions.items()}
+            yield table
+
+
+def promises(done):
+    """For each case of several threads: ours against the best peer."""
+    rows = []
+    for table in done:
+        workload = table.case.split()[0]
+        peers = [c.name for c in table.candidates if c.name in PEERS]
+        if workload not in OURS or not peers:
+            continue
+        against = table.best(peers)
+        ratios = table.ratio(OURS[workload], against) if table.has(OURS[workload]) else [0.0]
+        row = {"case": table.case, "candidate": OURS[workload], "against": against,
+               "threads": table.candidates[0].threads, "unit": "ratio", **spread_of(ratios), "promise": PROMISE,
+               "sense": "at least", "unsteady": table.unsteady}
+        row["value"] = row["median"]
+        row["kept"] = row["value"] >= PROMISE
+        rows.append(row)
+    return rows

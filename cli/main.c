@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "lade.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*main)(int argc, char **argv);
+    const char *what;
+} commands[] = {
+    {"feed", feed_main, "feed a data set through the lock-free structures and report"},
+};
+
+static void help(FILE *to)
+{
+    fputs("usage: lade SUBCOMMAND [OPTION...]\n\n", to);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].what);
+    fputs("\n  lade SUBCOMMAND --help says more. lade --version prints the version.\n"
+          "\nexit codes: 0 done, 1 a check failed, 2 wrong use, 3 out of memory or another trouble of the system\n",
+          to);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        help(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        help(stdout);
+        return EXIT_DONE;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        puts("lade " LADE_VERSION);
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].main(argc - 1, argv + 1);
+    fprintf(stderr, "lade: there is no subcommand '%s'; lade --help lists them\n", argv[1]);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything that liblade offers. */
+#ifndef LADE_LADE_H
+#define LADE_LADE_H
+
+#include <lade/alloc.h>
+#include <lade/random.h>
+#include <lade/ref.h>
+#include <lade/ring.h>
+#include <lade/status.h>
+
+#endif

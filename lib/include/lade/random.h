@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * random: numbers and permutations that are pure functions of a key and a position.
+ *
+ * The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011).
+ * A stream is named by a key and an id; word number c of it is lade_random_at(key, id, c), whatever was drawn before,
+ * by whichever thread. struct lade_random hands out those words in order from a small buffer.
+ *
+ * When not to use it: for secrets. Philox is not a cipher.
+ *
+ * Threads      pure functions may be called anywhere; a struct lade_random or lade_permutation belongs to one thread
+ *              at a time (a permutation may be read by many once it is made).
+ * Progress     wait-free, except that lade_random_below() and lade_permutation_at() repeat until accepted: a step is
+ *              rejected with probability below n / 2^64, and below 1 / sqrt(n), respectively.
+ * Memory       no allocation.
+ */
+#ifndef LADE_RANDOM_H
+#define LADE_RANDOM_H
+
+#include <lade/api.h>
+#include <lade/status.h>
+#include <stdint.h>
+
+LADE_BEGIN
+
+struct lade_key {
+    uint32_t word[2];
+};
+
+/*
+ * Seed, epoch and purpose are hashed, never added: seed 0 of epoch 1 has nothing to do with seed 1 of epoch 0, and
+ * every value of each is as good as any other, zero included. A purpose separates uses of one seed (order of samples,
+ * augmentation, split, ...).
+ */
+LADE_API struct lade_key lade_key_make(uint64_t seed, uint64_t epoch, uint64_t purpose);
+
+/* The Philox4x32-10 bijection of 128-bit counters under a 64-bit key. */
+LADE_API void lade_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+
+/* Word number position of stream id. The id is part of Philox's counter: streams of one key never overlap. */
+LADE_API uint64_t lade_random_at(struct lade_key key, uint64_t id, uint64_t position);
+
+#define LADE_RANDOM_BUFFER 64
+
+struct lade_random {
+    uint64_t word[LADE_RANDOM_BUFFER];
+    uint64_t position; /* of the stream's word that follows the buffer */
+    uint64_t id;
+    struct lade_key key;
+    uint32_t next; /* in word[] */
+};
+
+/* Starts at word number zero of stream id. */
+LADE_API void lade_random_init(struct lade_random *random, struct lade_key key, uint64_t id);
+
+/* Goes to word number position of the same stream. */
+LADE_API void lade_random_seek(struct lade_random *random, uint64_t position);
+
+/* Used by lade_random_word(). */
+LADE_API void lade_random_refill(struct lade_random *random);
+
+/* The next 64 random bits. */
+static inline uint64_t lade_random_word(struct lade_random *random)
+{
+    if (random->next == LADE_RANDOM_BUFFER)
+        lade_random_refill(random);
+    return random->word[random->next++];
+}
+
+/* The high and low half of a * b. */
+static inline uint64_t lade_multiply(uint64_t a, uint64_t b, uint64_t *low)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * b;
+    *low = (uint64_t)product;
+    return (uint64_t)(product >> 64);
+#else
+    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
+    uint64_t other = a0 * b1 + (uint32_t)middle;
+    *low = a * b;
+    return a1 * b1 + (middle >> 32) + (other >> 32);
+#endif
+}
+
+/*
+ * A number in [0, n), each exactly equally likely; n = 0 stands for 2^64. Multiplication with rejection (Lemire, "Fast
+ * random integer generation in an interval", 2019).
+ */
+static inline uint64_t lade_random_below(struct lade_random *random, uint64_t n)
+{
+    uint64_t low;
+    uint64_t high;
+
+    if (n == 0)
+        return lade_random_word(random);
+    high = lade_multiply(lade_random_word(random), n, &low);
+    if (low < n) {
+        uint64_t unfair = (0 - n) % n; /* 2^64 mod n */
+        while (low < unfair)
+            high = lade_multiply(lade_random_word(random), n, &low);
+    }
+    return high;
+}
+
+/*
+ * A bijection of [0, n) chosen by the key. Up to LADE_PERMUTATION_SMALL elements it is a Fisher-Yates shuffle, every
+ * order equally likely up to the generator; above, an 8-round Feistel network on a grid of a x b >= n cells with cycle
+ * walking (Black, Rogaway, "Ciphers with arbitrary finite domains", 2002), constant memory, any position at any time.
+ */
+#define LADE_PERMUTATION_SMALL 256
+#define LADE_PERMUTATION_ROUNDS 8
+#define LADE_PERMUTATION_MAX (UINT64_C(1) << 62)
+
+struct lade_permutation {
+    uint64_t n;
+    uint64_t rows, columns; /* of the grid; 0 when small */
+    uint64_t round_key[LADE_PERMUTATION_ROUNDS];
+    uint8_t forward[LADE_PERMUTATION_SMALL];
+    uint8_t backward[LADE_PERMUTATION_SMALL];
+};
+
+/* LADE_INVALID when n is zero or above LADE_PERMUTATION_MAX. */
+LADE_API int lade_permutation_init(struct lade_permutation *permutation, struct lade_key key, uint64_t n);
+
+/* The element at a position, for position < n; UINT64_MAX otherwise. */
+LADE_API uint64_t lade_permutation_at(const struct lade_permutation *permutation, uint64_t position);
+
+/* The position of an element, for element < n; UINT64_MAX otherwise. */
+LADE_API uint64_t lade_permutation_find(const struct lade_permutation *permutation, uint64_t element);
+
+LADE_END
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ref: an intrusive reference count.
+ *
+ * Put a struct lade_ref into your object. It starts at one; whoever takes the count to zero runs the release function.
+ *
+ * When not to use it: for an object that is reached through a shared pointer which others replace, get() alone is too
+ * late, because the object may be gone before the count is touched. There, read the pointer inside a liburcu read
+ * section, use lade_ref_get_unless_zero() and release with lade_ref_put_deferred().
+ *
+ * Threads      every function but lade_ref_init() may be called by any number of threads at once.
+ * Progress     get and put are wait-free (one atomic addition); get_unless_zero is lock-free.
+ * Ordering     everything that any holder did to the object before its put happens before the release function.
+ *              get orders nothing: holding a reference is what allows taking another one.
+ * Memory       4 bytes in your object; 32 for the deferred form on 64-bit machines.
+ * Misuse       the count saturates on overflow: the object then stays for ever rather than being freed under a holder.
+ *              A put or get on a count of zero answers LADE_DEAD and saturates, so that the object is never released
+ *              twice. That works while the memory is still held, as it is during a grace period; after that no counter
+ *              inside the object can tell.
+ * Stopped      a thread that stops for ever keeps the references that it holds, and hinders nobody.
+ */
+#ifndef LADE_REF_H
+#define LADE_REF_H
+
+#include <lade/api.h>
+#include <lade/status.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+LADE_BEGIN
+
+struct lade_ref {
+    uint32_t count;
+};
+
+/* A count whose release waits for a liburcu (memb flavour) grace period. The fields belong to the library. */
+struct lade_ref_deferred {
+    struct lade_ref ref;
+    void (*release)(struct lade_ref_deferred *);
+    void *grace[2];
+};
+
+/* More references than this at a time saturate the count. */
+#define LADE_REF_MAX UINT32_C(0x7fffffff)
+
+/* Sets the count to one. Before the object is shared. */
+LADE_API void lade_ref_init(struct lade_ref *ref);
+
+/* Takes a reference; the caller holds one already. LADE_OK, LADE_SATURATED, or LADE_DEAD when the count was zero. */
+LADE_API int lade_ref_get(struct lade_ref *ref);
+
+/* Takes a reference unless the count is zero; says whether it did. The memory must be known to be there. */
+LADE_API bool lade_ref_get_unless_zero(struct lade_ref *ref);
+
+/*
+ * Gives a reference back; the last one runs release(ref) in the calling thread, before this returns LADE_RELEASED.
+ * Else LADE_OK, LADE_SATURATED, or LADE_DEAD when the count was zero already.
+ */
+LADE_API int lade_ref_put(struct lade_ref *ref, void (*release)(struct lade_ref *ref));
+
+/*
+ * The same, but release(ref) runs in liburcu's helper thread after a grace period: after every read section that could
+ * have found the object has ended. The calling thread must be registered with urcu_memb_register_thread() and must not
+ * be inside a read section that is held for ever. LADE_RELEASED means that the release is on its way.
+ */
+LADE_API int lade_ref_put_deferred(struct lade_ref_deferred *ref, void (*release)(struct lade_ref_deferred *ref));
+
+/* The number of references at some moment of the call; UINT32_MAX when saturated. For reports and tests. */
+LADE_API uint32_t lade_ref_count(const struct lade_ref *ref);
+
+LADE_END
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What operations answer. Zero and above: done. Below zero: not done, and nothing changed unless the function says so. */
+#ifndef LADE_STATUS_H
+#define LADE_STATUS_H
+
+#include <lade/api.h>
+
+LADE_BEGIN
+
+enum lade_status {
+    LADE_RELEASED = 1,   /* done, and it was the last reference */
+    LADE_OK = 0,         /* done */
+    LADE_EMPTY = -1,     /* nothing to take */
+    LADE_FULL = -2,      /* no room */
+    LADE_INVALID = -3,   /* an argument is outside its range */
+    LADE_NO_MEMORY = -4, /* the allocator gave nothing */
+    LADE_TOO_MANY = -5,  /* every handle is in use */
+    LADE_SATURATED = -6, /* the reference count overflowed; the object is kept for ever */
+    LADE_DEAD = -7,      /* the reference count was already zero */
+};
+
+/* A short English text, never NULL, also for values outside the enumeration. */
+LADE_API const char *lade_status_text(int status);
+
+LADE_END
+
+#endif

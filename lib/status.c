@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#include <lade/status.h>
+
+const char *lade_status_text(int status)
+{
+    switch (status) {
+    case LADE_RELEASED:
+        return "done, the last reference is gone";
+    case LADE_OK:
+        return "done";
+    case LADE_EMPTY:
+        return "empty";
+    case LADE_FULL:
+        return "full";
+    case LADE_INVALID:
+        return "an argument is outside its range";
+    case LADE_NO_MEMORY:
+        return "out of memory";
+    case LADE_TOO_MANY:
+        return "every handle is in use";
+    case LADE_SATURATED:
+        return "the reference count overflowed, the object is kept";
+    case LADE_DEAD:
+        return "the reference count was already zero";
+    }
+    return "unknown status";
+}

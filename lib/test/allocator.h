@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* An allocator that fails at a chosen call and counts what is out, for tests of error paths. */
+#include <lade/alloc.h>
+#include <stdlib.h>
+
+struct failing {
+    int fail_at; /* number of the call that fails, from 1; 0: none */
+    int calls;
+    int live;
+    size_t bytes;
+};
+
+static void *failing_get(void *context, size_t size, size_t align)
+{
+    struct failing *f = context;
+
+    if (++f->calls == f->fail_at)
+        return NULL;
+    f->live++;
+    f->bytes += size;
+    return aligned_alloc(align, size);
+}
+
+static void failing_put(void *context, void *memory, size_t size)
+{
+    struct failing *f = context;
+
+    f->live--;
+    f->bytes -= size;
+    free(memory);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What the stress programs share: options, seed, one line for each check, closing counts, threads. */
+#ifndef LADE_STRESS_CHECK_H
+#define LADE_STRESS_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reads --full and --seed S, prints the seed. Without --seed it is a fresh one. */
+void check_begin(int argc, char **argv);
+
+bool check_full(void);
+uint64_t check_seed(void);
+
+/* Prints "PASS name: ..." or "FAIL name: ...", counts it and gives ok back. From the main thread only. */
+__attribute__((format(printf, 3, 4))) bool check(bool ok, const char *name, const char *format, ...);
+
+/* Prints "N passed, N failed, N skipped"; the exit code. */
+int check_end(void);
+
+/* Memory or the end of the program. */
+void *check_memory(size_t count, size_t size);
+
+/* Runs body(arg + i * size) for each i < count in a thread of its own and waits for all of them. */
+void check_threads(unsigned count, void *(*body)(void *), void *arg, size_t size);
+
+/* The next number of a sequence that decides schedules and sizes (SplitMix64: Steele, Lea, Flood 2014). */
+static inline uint64_t check_next(uint64_t *state)
+{
+    uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
+
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return x ^ x >> 31;
+}
+
+/* A small number below n; the slight bias does not matter here. */
+static inline unsigned check_below(uint64_t *state, unsigned n)
+{
+    return (unsigned)((check_next(state) >> 32) * n >> 32);
+}
+
+#endif

@@ -1,0 +1,88 @@
+# shellcheck shell=bash
+# What the suites share: checks with a name, their output kept back unless they fail, and the closing counts.
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 2
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+passed=0 failed=0 skipped=0
+LIMIT=${LIMIT:-600}          # seconds for one check
+LIMIT_ALL=${LIMIT_ALL:-1800} # seconds for a command that makes many
+
+counts_line='^ *([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$'
+
+row() { printf '  %-5s %s\n' "$1" "$2"; }
+
+# check NAME COMMAND...: a check passes when its command does. A last output line "note: TEXT" goes into the row.
+check() {
+  local name=$1 begin=${EPOCHREALTIME/./} seconds note
+  shift
+  if [ "$(type -t "$1")" = function ]; then ("$@"); else timeout -k 10 "$LIMIT" "$@"; fi >"$temp/out" 2>&1
+  local status=$?
+  seconds=$(((${EPOCHREALTIME/./} - begin) / 100000))
+  note=$(tail -n 1 "$temp/out" | sed -n 's/^note: //p')
+  name="$name${note:+: $note} ($((seconds / 10)).$((seconds % 10)) s)"
+  if [ $status = 0 ]; then
+    passed=$((passed + 1))
+    row PASS "$name"
+    return
+  fi
+  failed=$((failed + 1))
+  [ $status != 124 ] || name="$name, stopped after $LIMIT s"
+  row FAIL "$name"
+  sed 's/^/        /' "$temp/out"
+  return 1
+}
+
+skip() {
+  skipped=$((skipped + 1))
+  row SKIP "$1: $2"
+}
+
+# have GROUP NAME: are the tools of GROUP there? If not, the check NAME counts as skipped.
+have() {
+  local reason
+  reason=$(tools/setup --check "$1") && return
+  skip "$2" "${reason#*: }"
+  return 1
+}
+
+# take_counts COMMAND...: a command that prints its own rows and then "N passed, N failed, N skipped"; adds those
+# counts. Shows the rows as they come; with QUIET=1 those that passed only if others failed, and one row for all.
+take_counts() {
+  local begin=$SECONDS status=0 counts p f s
+  timeout -k 10 "$LIMIT_ALL" "$@" 2>&1 | tee "$temp/out" |
+    if [ "${QUIET:-}" ]; then cat >/dev/null; else grep --line-buffered -vE "$counts_line" | sed -u 's/^/  /'; fi
+  status=${PIPESTATUS[0]}
+  counts=$(sed -nE "s/$counts_line/\\1 \\2 \\3/p" "$temp/out" | tail -n 1)
+  read -r p f s <<<"${counts:-0 0 0}"
+  if [ "$f" = 0 ] && { [ "$status" != 0 ] || [ -z "$counts" ]; }; then
+    row FAIL "$1 ended with exit code $status${counts:+, though it counted no failure}"
+    f=1
+  fi
+  if [ "${QUIET:-}" ] && [ "$f" = 0 ]; then
+    row PASS "${1#build/}: $p checks ($((SECONDS - begin)) s)"
+    grep -w SKIP "$temp/out" | sed 's/^/  /'
+  elif [ "${QUIET:-}" ]; then
+    row FAIL "${1#build/}: $f of $((p + f)) checks ($((SECONDS - begin)) s)"
+    sed 's/^/        /' "$temp/out"
+  fi
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+# run_programs SUITE: the programs of stress/ that Meson lists for a suite.
+run_programs() {
+  local name count=0
+  tools/build build >"$temp/out" 2>&1 || { check "build" cat "$temp/out"; failed=1; return; }
+  while IFS= read -r name; do
+    QUIET=1 take_counts "build/stress/$name" ${LADE_FULL:+--full}
+    count=$((count + 1))
+  done < <(meson test -C build --list --suite "$1" 2>/dev/null | sed -nE 's#.* / ##p')
+  [ "$count" != 0 ] || { row FAIL "no program of this suite was built"; failed=1; }
+}
+
+finish() {
+  printf '  %d passed, %d failed, %d skipped\n' $passed $failed $skipped
+  [ $failed = 0 ]
+  exit
+}

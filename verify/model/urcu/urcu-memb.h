@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A model of liburcu's memb flavour for the checkers. It stands in for the real header, whose code (assembly, system
+ * calls) they cannot run, and gives what liburcu's documentation promises and no more:
+ *
+ *   for a read section R and a grace period G, either what precedes G happens before R, or R happens before what
+ *   follows G.
+ *
+ * Readers note the number of the grace period that they saw; synchronize_rcu takes the next number and lets only those
+ * executions go on in which every reader is outside, or saw a number at least as new. (The algorithm is that of
+ * Desnoyers, McKenney, Stern, Dagenais, Walpole 2012, with a counter that never wraps instead of a phase bit.) Read
+ * sections order nothing among readers. Waiting is an assumption, so an execution whose grace period cannot end is
+ * blocked, not an error.
+ *
+ * A thread of the harness is a reader by its id; setup() and finish() have a place of their own.
+ */
+#ifndef LADE_MODEL_URCU_MEMB_H
+#define LADE_MODEL_URCU_MEMB_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rcu_head {
+    struct rcu_head *next;
+    void (*func)(struct rcu_head *head);
+};
+
+static _Atomic uint64_t urcu_model_period;
+static _Atomic uint64_t urcu_model_reader[THREADS + 1]; /* 0: outside; else the period seen on entry, plus one */
+static _Thread_local int urcu_model_nesting;
+static _Atomic(struct rcu_head *) urcu_model_pending;
+
+static inline void urcu_memb_register_thread(void)
+{
+}
+
+static inline void urcu_memb_unregister_thread(void)
+{
+}
+
+static inline void urcu_memb_read_lock(void)
+{
+    if (urcu_model_nesting++ > 0)
+        return;
+    uint64_t period = atomic_load_explicit(&urcu_model_period, memory_order_relaxed);
+    atomic_store_explicit(&urcu_model_reader[harness_id + 1], period + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+static inline void urcu_memb_read_unlock(void)
+{
+    if (--urcu_model_nesting == 0)
+        atomic_store_explicit(&urcu_model_reader[harness_id + 1], 0, memory_order_release);
+}
+
+static inline void urcu_memb_synchronize_rcu(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    uint64_t period = atomic_fetch_add_explicit(&urcu_model_period, 1, memory_order_relaxed) + 1;
+    atomic_thread_fence(memory_order_seq_cst);
+    for (int i = 0; i <= THREADS; i++) {
+        uint64_t seen = atomic_load_explicit(&urcu_model_reader[i], memory_order_acquire);
+        assume(seen == 0 || seen > period);
+    }
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+static inline void urcu_memb_call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *head))
+{
+    struct rcu_head *first = atomic_load_explicit(&urcu_model_pending, memory_order_relaxed);
+
+    head->func = func;
+    do
+        head->next = first;
+    while (!atomic_compare_exchange_weak_explicit(&urcu_model_pending, &first, head, memory_order_release,
+                                                  memory_order_relaxed));
+}
+
+/* Real callbacks run in a helper thread; here whoever calls this runs those that are pending, after a grace period. */
+static inline void urcu_memb_barrier(void)
+{
+    struct rcu_head *head = atomic_exchange_explicit(&urcu_model_pending, NULL, memory_order_acquire);
+
+    if (!head)
+        return;
+    urcu_memb_synchronize_rcu();
+    while (head) {
+        struct rcu_head *next = head->next;
+        head->func(head);
+        head = next;
+    }
+}
+
+#endif

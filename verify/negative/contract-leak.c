@@ -1,0 +1,28 @@
+/* harness
+ * property: memory of a failed second allocation is given back (it is not)
+ * engines: cbmc
+ * threads: 1
+ * bound: two allocations, each may fail
+ * expect: FAIL leak
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 1
+#define SEQUENTIAL
+#include "harness.h"
+
+static void setup(void) {}
+
+static void thread(int id)
+{
+    (void)id;
+    int *a = malloc(sizeof *a);
+    if (!a)
+        return;
+    int *b = malloc(sizeof *b);
+    if (!b)
+        return;
+    free(b);
+    free(a);
+}
+
+static void finish(void) {}

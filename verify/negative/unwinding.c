@@ -1,0 +1,27 @@
+/* harness
+ * property: a loop that is cut short does not pass
+ * engines: cbmc
+ * threads: 1
+ * bound: 8 rounds of a loop, 4 looked at
+ * flags cbmc: --unwind 4
+ * expect: FAIL unwinding
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 1
+#define SEQUENTIAL
+#include "harness.h"
+
+static int sum;
+
+static void setup(void) {}
+
+static void thread(int id)
+{
+    for (int i = 0; i < 8; i++)
+        sum += id;
+}
+
+static void finish(void)
+{
+    assert(sum == 0);
+}

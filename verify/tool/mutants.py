@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Weakened copies of the library: one order made weaker by one step, or one protocol step changed on purpose."""
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Sequence
+
+from .sites import LOAD_PART, Site
+
+STEPS = {
+    "load": {"seq_cst": ["acquire"], "acquire": ["relaxed"], "consume": ["relaxed"]},
+    "store": {"seq_cst": ["release"], "release": ["relaxed"]},
+    "rmw": {"seq_cst": ["acq_rel"], "acq_rel": ["acquire", "release"], "acquire": ["relaxed"], "release": ["relaxed"],
+            "consume": ["relaxed"]},
+    "fence": {"seq_cst": ["acq_rel"], "acq_rel": ["acquire", "release"], "acquire": [], "release": []},
+}
+STEPS["cas"] = STEPS["rmw"]
+STRENGTH = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"]
+
+
+@dataclass
+class Mutant:
+    """One changed file. `label` says what was done to it, `name` is what the certificate calls it."""
+
+    module: str
+    name: str
+    file: str
+    line: int
+    label: str
+    text: str
+    why: str = ""
+
+    def slug(self) -> str:
+        return re.sub(r"[^\w.]+", "-", f"{self.name}-{self.label}" if self.label else self.name).strip("-")
+
+
+def _edit(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
+    for start, end, word in sorted(edits, reverse=True):
+        text = text[:start] + word + text[end:]
+    return text
+
+
+def weaken(site: Site, root: Path, pair_together: bool) -> list[Mutant]:
+    """All single steps down from a site. The two orders of a CAS go down as one. The failure order alone is a step only
+    where the engine knows it (not `pair_together`) and it is not the load part of the success order, which is what it
+    has to be for GenMC."""
+    text = (root / site.file).read_text(encoding="utf-8")
+
+    def made(label: str, edits: Sequence[tuple[int, int, str]]) -> Mutant:
+        return Mutant(site.module, site.name, site.file, site.line, label, _edit(text, edits))
+
+    first = site.orders[0]
+    out = []
+    for weaker in STEPS[site.kind].get(first.name, []):
+        edits = [(first.start, first.end, f"memory_order_{weaker}")]
+        label = weaker
+        if site.kind == "cas":
+            failure = min(site.orders[1].name, LOAD_PART[weaker], key=STRENGTH.index)
+            edits.append((site.orders[1].start, site.orders[1].end, f"memory_order_{failure}"))
+            label = f"{weaker}/{failure}"
+        out.append(made(label, edits))
+    if site.kind == "cas" and not pair_together and site.orders[1].name != LOAD_PART[first.name]:
+        failure_order = site.orders[1]
+        for weaker in STEPS["load"].get(failure_order.name, []):
+            out.append(made(f"{first.name}/{weaker}", [(failure_order.start, failure_order.end, f"memory_order_{weaker}")]))
+    if site.kind == "fence":
+        out.append(made("removed", [(*site.span, "((void)0)")]))
+    return out
+
+
+class MutantError(Exception):
+    """A protocol mutant that does not apply."""
+
+
+def _parse(path: Path) -> dict[str, str]:
+    """Fields of a mutant file. `replace:` and `with:` take the lines up to the next field, the others one line."""
+    fields: dict[str, list[str]] = {}
+    current = ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        found = re.match(r"^(file|name|why|replace|with):(?: (.*))?$", line)
+        if found:
+            current = found.group(1)
+            fields[current] = [found.group(2)] if found.group(2) else []
+        elif current:
+            fields[current].append(line)
+    missing = {"file", "name", "why", "replace", "with"} - fields.keys()
+    if missing:
+        raise MutantError(f"{path}: no `{sorted(missing)[0]}:`")
+    return {name: ("\n" if name in ("replace", "with") else " ").join(lines).strip("\n") for name, lines in fields.items()}
+
+
+def protocol_mutants(module: str, root: Path) -> list[Mutant]:
+    """The changes that people thought of: verify/MODULE/mutants/*."""
+    out = []
+    for path in sorted((root / "verify" / module / "mutants").glob("*")):
+        if not path.is_file() or path.name.startswith("."):
+            continue
+        fields = _parse(path)
+        text = (root / fields["file"]).read_text(encoding="utf-8")
+        old = fields["replace"]
+        if not old.strip() or text.count(old) != 1:
+            raise MutantError(f"{path}: the text to replace occurs {text.count(old)} times in {fields['file']}, want once")
+        line = text[:text.index(old)].count("\n") + 1
+        out.append(Mutant(module, fields["name"].strip(), fields["file"], line, "",
+                          text.replace(old, fields["with"]), fields["why"].strip()))
+    return out
+
+
+def write_copy(mutant: Mutant, root: Path, target: Path) -> None:
+    """A copy of lib/ and verify/ with the changed file. Both, because a quoted include looks next to the includer first."""
+    skip = shutil.ignore_patterns("__pycache__", "tool", "engine", "negative", "litmus", "museum", "build", "test", "mutants")
+    for folder in ("lib", "verify"):
+        shutil.copytree(root / folder, target / folder, ignore=skip, symlinks=True)
+    (target / mutant.file).write_text(mutant.text, encoding="utf-8")
