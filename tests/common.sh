@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# SPDX-License-Identifier: MIT
 # What the suites share: checks with a name, their output kept back unless they fail, and the closing counts.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -7,7 +8,8 @@ temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 passed=0 failed=0 skipped=0
 LIMIT=${LIMIT:-600}          # seconds for one check
-LIMIT_ALL=${LIMIT_ALL:-1800} # seconds for a command that makes many
+LIMIT_ALL=${LIMIT_ALL:-1800} # seconds for a command that makes many of them
+[ -z "${LADE_FULL:-}" ] || LIMIT=$((LIMIT * 6)) LIMIT_ALL=$((LIMIT_ALL * 6))
 
 counts_line='^ *([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$'
 
