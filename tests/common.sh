@@ -58,13 +58,13 @@ take_counts() {
   status=${PIPESTATUS[0]}
   counts=$(sed -nE "s/$counts_line/\\1 \\2 \\3/p" "$temp/out" | tail -n 1)
   read -r p f s <<<"${counts:-0 0 0}"
-  if [ "$f" = 0 ] && { [ "$status" != 0 ] || [ -z "$counts" ]; }; then
-    row FAIL "$1 ended with exit code $status${counts:+, though it counted no failure}"
+  if [ "$f" = 0 ] && { [ "$status" != 0 ] || [ $((p + s)) = 0 ]; }; then
+    row FAIL "$1 ended with exit code $status after $p checks, without telling of a failure"
     f=1
   fi
   if [ "${QUIET:-}" ] && [ "$f" = 0 ]; then
-    row PASS "${1#build/}: $p checks ($((SECONDS - begin)) s)"
-    grep -w SKIP "$temp/out" | sed 's/^/  /'
+    [ "$p" = 0 ] || row PASS "${1#build/}: $p checks ($((SECONDS - begin)) s)"
+    [ "$s" = 0 ] || row SKIP "${1#build/}: $s checks; $(sed -nE 's/^ *SKIP +[^:]*: //p' "$temp/out" | sort -u | paste -sd '; ')"
   elif [ "${QUIET:-}" ]; then
     row FAIL "${1#build/}: $f of $((p + f)) checks ($((SECONDS - begin)) s)"
     sed 's/^/        /' "$temp/out"

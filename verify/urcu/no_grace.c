@@ -4,6 +4,7 @@
  * threads: 2
  * bound: one reader, one update
  * expect: FAIL use-after-free
+ * expect explore: FAIL race
  */
 #define THREADS 2
 #include "harness.h"

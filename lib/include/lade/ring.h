@@ -17,8 +17,10 @@
  *              arrived, and both sides can be refused at once. With a seq_cst fence after each call it is linearizable
  *              too.
  * Capacity     exact, any number from 1 to LADE_RING_MAX, not rounded.
- * Batches      a batch is a sequence of single operations in the given order, not one atomic step; words of others may
- *              come between (mpmc). It stops at the first FULL or EMPTY and says how many were done.
+ * Batches      words go in and come out in the given order; a short count says how many were done. mpmc: a sequence of
+ *              single operations up to the first FULL or EMPTY; words of others may come between. spsc: one look and
+ *              one publication for all; a short count means that there was no more room, or no more words, at the
+ *              look, which comes before the batch takes effect.
  * Memory       allocated once: spsc 8 bytes a slot, rounded up to a power of two of slots; mpmc 16 bytes a slot and
  *              136 a handle.
  * Stopped      a thread that stops for ever hinders nobody. It keeps at most the word that it was about to push or has

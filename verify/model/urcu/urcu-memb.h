@@ -73,8 +73,8 @@ static inline void urcu_memb_call_rcu(struct rcu_head *head, void (*func)(struct
     head->func = func;
     do
         head->next = first;
-    while (!atomic_compare_exchange_weak_explicit(&urcu_model_pending, &first, head, memory_order_release,
-                                                  memory_order_relaxed));
+    while (!atomic_compare_exchange_strong_explicit(&urcu_model_pending, &first, head, memory_order_release,
+                                                    memory_order_relaxed));
 }
 
 /* Real callbacks run in a helper thread; here whoever calls this runs those that are pending, after a grace period. */
