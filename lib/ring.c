@@ -72,7 +72,7 @@ void lade_spsc_destroy(struct lade_spsc *r)
 #define WORTH_KEEPING 16
 #endif
 #define FEW 32
-#define PATIENCE 8 /* pauses: 0.3 microseconds on current x86 */
+#define PATIENCE 12 /* pauses: half a microsecond on current x86 */
 
 static bool is_few(const struct lade_spsc *r, uint64_t n)
 {
