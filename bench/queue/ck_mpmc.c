@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Candidate: ck_ring of Concurrency Kit, its mpmc functions. One slot of the power of two stays empty. */
+/*
+ * Candidate: ck_ring of Concurrency Kit, its mpmc functions, or its spsc functions where ck_spsc.c includes this. One slot
+ * of the power of two stays empty.
+ */
 #include "queue.h"
 
 #include <ck_ring.h>
 #include <stdlib.h>
 
+#ifndef CK_SPSC
 #define NAME_SHARED 1
+#define ENQUEUE ck_ring_enqueue_mpmc
+#define DEQUEUE ck_ring_dequeue_mpmc
+#else
+#define NAME_SHARED 0
+#define ENQUEUE ck_ring_enqueue_spsc
+#define DEQUEUE ck_ring_dequeue_spsc
+#endif
 
 struct queue {
     _Alignas(128) ck_ring_t ring;
@@ -53,14 +64,14 @@ static void seat_close(struct seat *seat)
 
 static inline bool seat_push(struct seat *seat, uint64_t word)
 {
-    return ck_ring_enqueue_mpmc(seat->ring, seat->buffer, (void *)(uintptr_t)word);
+    return ENQUEUE(seat->ring, seat->buffer, (void *)(uintptr_t)word);
 }
 
 static inline bool seat_pop(struct seat *seat, uint64_t *word)
 {
     void *value = NULL;
 
-    if (!ck_ring_dequeue_mpmc(seat->ring, seat->buffer, &value))
+    if (!DEQUEUE(seat->ring, seat->buffer, &value))
         return false;
     *word = (uintptr_t)value;
     return true;
