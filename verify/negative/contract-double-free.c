@@ -1,6 +1,6 @@
 /* harness
  * property: an object is given back once (it is twice)
- * engines: native cbmc
+ * engines: native cbmc explore
  * threads: 1
  * bound: one object
  * expect: FAIL double-free

@@ -4,7 +4,6 @@
  * threads: 2
  * bound: one reader, one writer
  * expect: FAIL use-after-free
- * expect explore: FAIL race
  */
 /* SPDX-License-Identifier: MIT */
 #define THREADS 2

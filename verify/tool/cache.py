@@ -25,7 +25,7 @@ SAMPLING = ("native", "tsan")
 
 
 @lru_cache(maxsize=None)
-def _runner() -> str:
+def runner() -> str:
     """This package is part of the key: a change of how output is judged must not be hidden by old results."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
@@ -34,38 +34,38 @@ def _runner() -> str:
 
 
 @lru_cache(maxsize=None)
-def _version(engine: str) -> Optional[str]:
+def version(engine: str) -> Optional[str]:
     if engine == "explore":
         return _explore_version()
-    version = version_of(TOOLS[engine])
-    if version and engine in SAMPLING:
-        version += " urcu " + "".join(pkg_config("liburcu-memb", "--modversion") or ("none",))
-    return version
+    said = version_of(TOOLS[engine])
+    if said and engine in SAMPLING:
+        said += " urcu " + "".join(pkg_config("liburcu-memb", "--modversion") or ("none",))
+    return said
 
 
 def _explore_version() -> Optional[str]:
-    """The checker's own sources stand for its version: it is built from them."""
-    path = explorer()
-    if not path:
+    """The checker's own sources and the compiler stand for its version: it is built from them, and builds with it."""
+    path, gcc = explorer(), version_of("gcc")
+    if not path or not gcc:
         return None
-    digest = hashlib.sha256(path.read_bytes())
-    for source in sorted((path.parent / "engine").rglob("*")):
-        if source.is_file() and source.suffix in (".c", ".h", ".py", ""):
+    digest = hashlib.sha256(path.read_bytes() + gcc.encode())
+    for source in sorted((path.parent / "engine").iterdir()):
+        if source.suffix in (".c", ".h", ".S", ".py"):
             digest.update(source.read_bytes())
     return digest.hexdigest()
 
 
 def key(harness: Harness, engine: str, model: str, context: Context) -> Optional[str]:
     """Name of the result, or None where it cannot be kept (no tool, sources that do not preprocess)."""
-    version = _version(engine)
-    files = sources(harness, engine, model, context) if version else None
-    if not version or files is None:
+    tool = version(engine)
+    files = sources(harness, engine, model, context) if tool else None
+    if not tool or files is None:
         return None
     digest = hashlib.sha256()
     _, options = harness.flags(engine, model)
     flags = [flag.replace(str(context.root), "") for flag in c_flags(harness, engine, model, context)]
     said = sorted(harness.fields.items())
-    head = [_runner(), engine, model, version, flags, options, said, context.full, context.cover]
+    head = [runner(), engine, model, tool, flags, options, said, context.full, context.cover]
     digest.update(json.dumps(head).encode())
     for path in files:
         content = path.read_bytes()

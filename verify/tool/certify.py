@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Running the weakened copies: each must make some harness fail, with a counterexample to show for it."""
+"""Judging mutants: each must make some harness fail, with a counterexample to show for it.
+
+This module runs changed copies of the library, which works with every engine; weakening.py does without the copies
+where the engine can change orders while it runs.
+"""
 from __future__ import annotations
 
 import tempfile
@@ -18,13 +22,14 @@ from .rows import Row, run_row
 from .sites import Site
 from .svg import draw
 
-KILLED, SURVIVED, KEPT, SKIPPED = "KILLED", "SURVIVED", "KEPT", "SKIP"
+KILLED, SURVIVED, KEPT, SKIPPED, NOT_NEEDED = "KILLED", "SURVIVED", "KEPT", "SKIP", "NOT NEEDED"
 COUNTEREXAMPLES = DEFECTS - {"unwinding", "outcome"}
+Work = Sequence[tuple[Mutant, Optional[Site]]]
 
 
 @dataclass
 class Verdict:
-    """What became of one mutant. `site` is None for a protocol mutant."""
+    """What became of one mutant under one engine. `site` is None for a protocol mutant."""
 
     mutant: Mutant
     site: Optional[Site]
@@ -36,10 +41,19 @@ class Verdict:
     note: str = ""
     seconds: float = 0.0
     outcome: Optional[Outcome] = None
+    cached: bool = True  # nothing had to be run
 
     @property
     def status(self) -> str:
-        return {KILLED: "passed", KEPT: "passed", SKIPPED: "skipped"}.get(self.verdict, "failed")
+        """What the closing line counts. An informative mutant counts only where the engine could not judge it."""
+        said = {KILLED: "passed", KEPT: "passed", NOT_NEEDED: "passed", SKIPPED: "skipped"}.get(self.verdict, "failed")
+        return "" if self.mutant.informative and said == "passed" else said
+
+    def what(self) -> str:
+        """The change, for a person."""
+        if not self.site:
+            return f"{self.mutant.name} (protocol)"
+        return f"{self.mutant.name} {self.site.order} -> {self.mutant.label}"
 
 
 def harnesses_of(module: str, root: Path, engine: str, full: bool) -> list[Harness]:
@@ -65,51 +79,73 @@ class Certifier:
     def _run(self, harness: Harness, root: Path, cover: bool) -> Outcome:
         return run_row(Row(harness, self.engine, self.model), Context(root, cover=cover), self.use_cache)
 
-    def baseline(self, jobs: int) -> list[tuple[Harness, Outcome]]:
-        """Harnesses that do not pass on the library as it is: they could not tell a mutant from it."""
-        def one(harness: Harness) -> tuple[Harness, Outcome]:
-            name = cache.key(harness, self.engine, self.model, Context(self.root)) if self.use_cache else None
-            return harness, cache.load(name) or self._run(harness, self.root, cover=False)  # verify/run's result will do
+    def first_run(self, harness: Harness) -> Outcome:
+        """The harness on the library as it is."""
+        name = cache.key(harness, self.engine, self.model, Context(self.root)) if self.use_cache else None
+        return cache.load(name) or self._run(harness, self.root, cover=False)  # verify/run's result will do
 
+    def baseline(self, jobs: int) -> list[str]:
+        """Complaints about harnesses that do not pass on the library as it is: they could not tell a mutant from it."""
         every = [harness for group in self.harnesses.values() for harness in group]
         with ThreadPoolExecutor(max_workers=jobs) as pool:
-            return [(harness, outcome) for harness, outcome in pool.map(one, every) if outcome.verdict != PASS]
+            outcomes = list(pool.map(self.first_run, every))
+        out = []
+        for harness, outcome in zip(every, outcomes):
+            if outcome.verdict != PASS:
+                detail = outcome.errors[0].message if outcome.errors else outcome.note
+                where = f" at {outcome.errors[0].where()}" if outcome.errors else ""
+                out.append(f"{harness.name} does not pass under {self.engine} on the library as it is: "
+                           f"{outcome.verdict} {outcome.kind}{where}: {detail}")
+        return out
+
+    def take(self, verdict: Verdict, harness: Harness, outcome: Outcome, slow: list[str]) -> bool:
+        """Note what one harness says about a mutant; whether that settles it."""
+        verdict.seconds += outcome.seconds
+        verdict.cached &= outcome.cached
+        if outcome.verdict == TIMEOUT:
+            slow.append(harness.name)
+        elif outcome.verdict == FAIL and outcome.kind not in COUNTEREXAMPLES:
+            verdict.verdict, verdict.note = FAIL, f"{harness.name}: {outcome.kind}: {outcome.errors[0].message}"
+            return True
+        elif outcome.verdict == FAIL and outcome.errors[0].trace:
+            verdict.verdict, verdict.killer, verdict.kind = KILLED, harness.name, outcome.kind
+            verdict.outcome = outcome
+            return True
+        return False
+
+    def unnoticed(self, verdict: Verdict, slow: list[str]) -> Verdict:
+        """No harness has failed."""
+        mutant, site = verdict.mutant, verdict.site
+        if slow:
+            verdict.verdict, verdict.note = TIMEOUT, "no answer from " + " ".join(slow)
+        elif mutant.informative:
+            verdict.verdict = NOT_NEEDED
+        elif site and site.keep:
+            verdict.verdict, verdict.note = KEPT, site.keep
+        elif not self.harnesses[mutant.module]:
+            verdict.verdict, verdict.note = SURVIVED, f"verify/{mutant.module}/ has no harness for {self.engine}"
+        else:
+            verdict.verdict = SURVIVED
+            verdict.note = "no harness fails; write one that does, or say why none can: keep: reason, in the tag"
+        return verdict
 
     def judge(self, mutant: Mutant, site: Optional[Site]) -> Verdict:
-        """Run harnesses until one finds a counterexample."""
-        verdict = Verdict(mutant, site, self.engine, self.model, SURVIVED)
+        """Run harnesses on a changed copy until one finds a counterexample."""
+        verdict = Verdict(mutant, site, self.engine, self.model)
         order = list(self.harnesses[mutant.module])
         hint = self.hints.get((mutant.name, mutant.label))
         order.sort(key=lambda h: h.name != hint)  # stable: the rest stays in order
-        slow = []
+        slow: list[str] = []
         with tempfile.TemporaryDirectory(prefix="lade-certify-") as folder:
             copy = Path(folder).resolve()
             write_copy(mutant, self.root, copy)
             for harness in order:
                 moved = Harness(copy / harness.path.relative_to(self.root), harness.name, harness.fields, harness.sequential)
-                outcome = self._run(moved, copy, cover=False)
-                verdict.seconds += outcome.seconds
-                if outcome.verdict == TIMEOUT:
-                    slow.append(harness.name)
-                elif outcome.verdict == FAIL and outcome.kind not in COUNTEREXAMPLES:
-                    verdict.verdict, verdict.note = FAIL, f"{harness.name}: {outcome.kind}: {outcome.errors[0].message}"
+                if self.take(verdict, harness, self._run(moved, copy, cover=False), slow):
                     return verdict
-                elif outcome.verdict == FAIL and outcome.errors[0].trace:
-                    verdict.verdict, verdict.killer, verdict.kind = KILLED, harness.name, outcome.kind
-                    verdict.outcome = outcome
-                    return verdict
-        if slow:
-            verdict.verdict, verdict.note = TIMEOUT, "no answer from " + " ".join(slow)
-        elif site and site.keep:
-            verdict.verdict, verdict.note = KEPT, site.keep
-        elif not order:
-            verdict.note = f"verify/{mutant.module}/ has no harness for {self.engine}"
-        else:
-            verdict.note = "no harness fails; write one that does, or say why none can: keep: reason, in the tag"
-        return verdict
+        return self.unnoticed(verdict, slow)
 
-    def judge_all(self, work: Sequence[tuple[Mutant, Optional[Site]]], jobs: int,
-                  ended: Callable[[Verdict], None]) -> list[Verdict]:
+    def judge_all(self, work: Work, jobs: int, ended: Callable[[Verdict], None]) -> list[Verdict]:
         def one(pair: tuple[Mutant, Optional[Site]]) -> Verdict:
             verdict = self.judge(*pair)
             ended(verdict)
@@ -123,14 +159,30 @@ def needless_reasons(verdicts: Sequence[Verdict]) -> list[str]:
     """Sites with a reason for surviving, all of whose weakenings are killed: the reason is out of date."""
     by_site: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
-        if verdict.site and verdict.site.keep:
+        if verdict.site and verdict.site.keep and not verdict.mutant.informative and verdict.verdict != SKIPPED:
             by_site.setdefault(verdict.site.name, []).append(verdict)
     return [f"{group[0].mutant.file}:{group[0].mutant.line}: [{name}] gives a reason to survive, but every weakening is killed"
             for name, group in by_site.items() if all(v.verdict == KILLED for v in group)]
 
 
+def disagreements(verdicts: Sequence[Verdict]) -> list[str]:
+    """Mutants that one engine kills and another does not. One of the two is wrong, or its harnesses show less."""
+    by_mutant: dict[int, list[Verdict]] = {}
+    for verdict in verdicts:
+        by_mutant.setdefault(id(verdict.mutant), []).append(verdict)
+    out = []
+    for group in by_mutant.values():
+        killed = [v for v in group if v.verdict == KILLED]
+        alive = [v for v in group if v.verdict in (SURVIVED, KEPT)]
+        if killed and alive:
+            out.append(f"ENGINES DISAGREE on {killed[0].what()} at {killed[0].mutant.file}:{killed[0].mutant.line}: "
+                       f"{killed[0].engine} says KILLED (by {killed[0].killer}: {killed[0].kind}), "
+                       f"{alive[0].engine} says {alive[0].verdict}")
+    return out
+
+
 def keep_evidence(verdicts: Sequence[Verdict], folder: Path) -> int:
-    """Write each counterexample as text and, where the engine gives a graph, as a picture."""
+    """Write each counterexample as text and as a picture: the engine's own, or drawn from its graph."""
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for verdict in verdicts:
@@ -139,10 +191,11 @@ def keep_evidence(verdicts: Sequence[Verdict], folder: Path) -> int:
         error, mutant = verdict.outcome.errors[0], verdict.mutant
         what = f"[{mutant.name}] {verdict.site.order} -> {mutant.label}" if verdict.site else f"{mutant.name}: {mutant.why}"
         title = f"{what}: {error.kind} found by {verdict.killer}"
-        place = folder / mutant.slug()
+        place = folder / f"{mutant.slug()}.{verdict.engine}"
         text = (f"{title}\n{mutant.file}:{mutant.line}\n{verdict.engine} {verdict.model}: {error.message}\n\n{error.trace}\n")
         Path(f"{place}.txt").write_text(text, encoding="utf-8")
-        if error.graph:
-            Path(f"{place}.svg").write_text(draw(Graph.from_json(error.graph), title), encoding="utf-8")
+        picture = error.svg or (draw(Graph.from_json(error.graph), title) if error.graph else "")
+        if picture:
+            Path(f"{place}.svg").write_text(picture, encoding="utf-8")
         count += 1
     return count

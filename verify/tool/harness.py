@@ -23,10 +23,10 @@ from typing import Iterable
 
 from .result import DEFECTS
 
-ENGINES = ("native", "tsan", "genmc", "cbmc", "herd", "explore")
+ENGINES = ("explore", "native", "tsan", "genmc", "cbmc", "herd")  # the order of the rows of a harness
 MODELS = {"native": ("hardware",), "tsan": ("hardware",), "genmc": ("rc11", "imm"), "cbmc": ("sc",),
           "herd": ("rc11",), "explore": ("rc11",)}
-DEFAULT_ENGINES = "native tsan genmc explore"
+DEFAULT_ENGINES = "explore native tsan genmc"
 
 FIELDS = {
     "property": "one sentence: what the harness shows",
@@ -37,7 +37,7 @@ FIELDS = {
     "blocked": "most executions that may end blocked under a model checker; more is FAIL deadlock (default: any number)",
     "cover": "names of cover points, each of which must be reached; else VACUOUS",
     "expect": "PASS (default) or FAIL KIND",
-    "flags": "words that begin with one dash go to the C compiler, with two dashes to the engine",
+    "flags": "words that begin with one dash go to the C compiler, with two dashes to the engine (flags explore: --stop-threads)",
     "allow": "warnings of the engine that do not matter here, as pieces of their text separated by commas",
     "timeout": "seconds for each process of the engine (default 60)",
     "rounds": "rounds of native and tsan (default 2000)",
@@ -86,7 +86,7 @@ class Harness:
         for word in self.get("engines", default="herd" if self.litmus else DEFAULT_ENGINES).split():
             engine, _, only = word.partition("/")
             pairs += [(engine, model) for model in MODELS[engine] if only in ("", model)]
-        return pairs
+        return sorted(pairs, key=lambda pair: ENGINES.index(pair[0]))
 
     def expect(self, engine: str, model: str) -> str:
         return self.get("expect", engine, model, "PASS")

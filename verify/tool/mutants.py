@@ -32,6 +32,8 @@ class Mutant:
     label: str
     text: str
     why: str = ""
+    orders: tuple[str, str] = ("", "")  # what to set at run time: order, failure order; empty: leave it, or not by an order
+    informative: bool = False           # says something about the site, but may survive
 
     def slug(self) -> str:
         return re.sub(r"[^\w.]+", "-", f"{self.name}-{self.label}" if self.label else self.name).strip("-")
@@ -49,25 +51,46 @@ def weaken(site: Site, root: Path, pair_together: bool) -> list[Mutant]:
     has to be for GenMC."""
     text = (root / site.file).read_text(encoding="utf-8")
 
-    def made(label: str, edits: Sequence[tuple[int, int, str]]) -> Mutant:
-        return Mutant(site.module, site.name, site.file, site.line, label, _edit(text, edits))
+    def made(label: str, edits: Sequence[tuple[int, int, str]], orders: tuple[str, str]) -> Mutant:
+        return Mutant(site.module, site.name, site.file, site.line, label, _edit(text, edits), orders=orders)
 
     first = site.orders[0]
     out = []
     for weaker in STEPS[site.kind].get(first.name, []):
         edits = [(first.start, first.end, f"memory_order_{weaker}")]
-        label = weaker
+        label, failure = weaker, ""
         if site.kind == "cas":
             failure = min(site.orders[1].name, LOAD_PART[weaker], key=STRENGTH.index)
             edits.append((site.orders[1].start, site.orders[1].end, f"memory_order_{failure}"))
             label = f"{weaker}/{failure}"
-        out.append(made(label, edits))
+        out.append(made(label, edits, (weaker, failure)))
     if site.kind == "cas" and not pair_together and site.orders[1].name != LOAD_PART[first.name]:
-        failure_order = site.orders[1]
-        for weaker in STEPS["load"].get(failure_order.name, []):
-            out.append(made(f"{first.name}/{weaker}", [(failure_order.start, failure_order.end, f"memory_order_{weaker}")]))
+        out += _failure_alone(site, text)[:1]
     if site.kind == "fence":
-        out.append(made("removed", [(*site.span, "((void)0)")]))
+        out.append(made("removed", [(*site.span, "((void)0)")], ("relaxed", "")))  # a relaxed fence does nothing
+    return out
+
+
+def _failure_alone(site: Site, text: str) -> list[Mutant]:
+    """The failure order of a CAS made weaker by one step, two steps, ..."""
+    first, failure = site.orders
+    out = []
+    name = failure.name
+    while STEPS["load"].get(name):
+        name = STEPS["load"][name][0]
+        changed = _edit(text, [(failure.start, failure.end, f"memory_order_{name}")])
+        out.append(Mutant(site.module, site.name, site.file, site.line, f"{first.name}/{name}", changed, orders=("", name)))
+    return out
+
+
+def weaken_failure(site: Site, root: Path) -> list[Mutant]:
+    """For an engine that knows failure orders: is the one of this CAS needed? It is the load part of the success order
+    so that GenMC is exact, so these mutants may survive. (Where it is not, weaken() has a step for it that may not.)"""
+    if site.kind != "cas" or site.orders[1].name != LOAD_PART[site.orders[0].name]:
+        return []
+    out = _failure_alone(site, (root / site.file).read_text(encoding="utf-8"))
+    for mutant in out:
+        mutant.informative = True
     return out
 
 
@@ -111,7 +134,8 @@ def protocol_mutants(module: str, root: Path) -> list[Mutant]:
 
 def write_copy(mutant: Mutant, root: Path, target: Path) -> None:
     """A copy of lib/ and verify/ with the changed file. Both, because a quoted include looks next to the includer first."""
-    skip = shutil.ignore_patterns("__pycache__", "tool", "engine", "negative", "litmus", "museum", "build", "test", "mutants")
+    skip = shutil.ignore_patterns("__pycache__", "tool", "engine", "negative", "litmus", "museum", "build", "test", "mutants",
+                                  "oracle")
     for folder in ("lib", "verify"):
         shutil.copytree(root / folder, target / folder, ignore=skip, symlinks=True)
     (target / mutant.file).write_text(mutant.text, encoding="utf-8")

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape as xml, quoteattr
 from .graph import Graph
 from .result import TROUBLE
 from .rows import Row, closing, explain
-from .svg import draw
+from .svg import draw, own_names
 from .table import HEADER, cells
 
 
@@ -87,8 +87,9 @@ def _counterexample(row: Row, number: int) -> str:
     title = f"{row.harness.name}, {row.engine}/{row.model}: {error.kind}, {error.message}"
     parts = [f'<details id="c{number}"{" open" if row.status == "failed" else ""}><summary><b>{escape(title)}</b> '
              f'{escape(error.where())}</summary><p>{escape(row.harness.get("property"))}</p>']
-    if error.graph:
-        parts.append(f'<div class="picture">{draw(Graph.from_json(error.graph), title)}</div>')
+    picture = error.svg or (draw(Graph.from_json(error.graph), title) if error.graph else "")
+    if picture:
+        parts.append(f'<div class="picture">{own_names(picture, f"c{number}-")}</div>')
     if error.trace:
         parts.append(f"<pre>{escape(error.trace)}</pre>")
     if outcome.command:

@@ -10,7 +10,7 @@ PASS, FAIL, TIMEOUT, SKIP, VACUOUS = "PASS", "FAIL", "TIMEOUT", "SKIP", "VACUOUS
 # Kinds of error that come with a counterexample. `compile`, `tool` and `warning` do not: they say that the engine
 # could not do its work, and are never what a harness means by an expected failure.
 DEFECTS = frozenset("""race assertion leak use-after-free double-free bad-free deadlock livelock overflow bounds
-    uninitialised unwinding linearizability undefined outcome crash mixed-size misuse""".split())
+    uninitialised unwinding linearizability undefined outcome crash mixed-size misuse blocking""".split())
 TROUBLE = frozenset(("compile", "tool", "warning"))
 
 
@@ -24,6 +24,7 @@ class Error:
     line: int = 0
     trace: str = ""                        # text of the counterexample
     graph: Optional[dict[str, Any]] = None  # see graph.py
+    svg: str = ""                          # picture of the counterexample, where the engine draws it itself
 
     def where(self) -> str:
         return f"{self.file}:{self.line}" if self.file and self.line else self.file
@@ -41,6 +42,7 @@ class Outcome:
     errors: list[Error] = field(default_factory=list)
     command: str = ""
     cached: bool = False
+    sites: list[dict[str, Any]] = field(default_factory=list)  # explore: atomic calls that were executed
 
     @property
     def kind(self) -> str:

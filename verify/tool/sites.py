@@ -48,6 +48,7 @@ class Site:
     span: tuple[int, int]
     partners: list[str] = field(default_factory=list)
     keep: str = ""
+    last_line: int = 0  # of the call, which may span lines
 
     @property
     def module(self) -> str:
@@ -168,7 +169,8 @@ def _scan_file(source: Source, scan: Scan) -> None:
             continue
         used[begin] = text
         scan.sites.append(Site(parsed.group(1)[1:-1], source.name, source.line(call[0]), kind, orders, call,
-                               [word[1:-1] for word in re.findall(NAME, parsed.group(2))], parsed.group(3) or ""))
+                               [word[1:-1] for word in re.findall(NAME, parsed.group(2))], parsed.group(3) or "",
+                               source.line(call[1] - 1)))
     for begin, _, text in source.comments:
         if re.match(NAME, text) and begin not in used:
             tag_name = re.match(NAME, text)

@@ -2,6 +2,7 @@
 """Draw an execution graph as SVG: one column per thread, one row per event, arrows for reads-from and modification order."""
 from __future__ import annotations
 
+import re
 from html import escape
 
 from .graph import Event, Graph, Id
@@ -10,13 +11,20 @@ COLUMN, ROW, BOX, LEFT, TOP = 380, 46, 330, 14, 74
 CHARACTERS = 44  # that fit into a box
 NOISE = ("THREAD_", "LOOP_BEGIN", "SPIN_START", "MALLOC")
 
-STYLE = """
+# Below .graph, so that the rules mean this picture only, wherever it is pasted.
+STYLE = " ".join(".graph " + rule for rule in """
 text{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:12px;fill:#1c2733}
-.name{font-weight:bold;font-size:13px}.place{fill:#5b6875;font-size:11px}.code{fill:#5b6875;font-size:11px}
-.stale{fill:#9a4f00;font-size:11px}.box{fill:#f5f7f9;stroke:#c3ccd5}.bad{fill:#fdeaea;stroke:#c62828;stroke-width:2}
-.rf{fill:none;stroke:#1b7f3b;stroke-width:1.6}.mo{fill:none;stroke:#b26a00;stroke-width:1.2;stroke-dasharray:5 3}
-.po{stroke:#c3ccd5}.fold{fill:#5b6875;font-style:italic}
-"""
+.name{font-weight:bold;font-size:13px}
+.place{fill:#5b6875;font-size:11px}
+.code{fill:#5b6875;font-size:11px}
+.stale{fill:#9a4f00;font-size:11px}
+.box{fill:#f5f7f9;stroke:#c3ccd5}
+.bad{fill:#fdeaea;stroke:#c62828;stroke-width:2}
+.rf{fill:none;stroke:#1b7f3b;stroke-width:1.6}
+.mo{fill:none;stroke:#b26a00;stroke-width:1.2;stroke-dasharray:5 3}
+.po{stroke:#c3ccd5}
+.fold{fill:#5b6875;font-style:italic}
+""".strip().splitlines())
 
 
 def _short(text: str, width: int) -> str:
@@ -58,7 +66,7 @@ def draw(graph: Graph, title: str = "") -> str:
     def corner(event: Id) -> tuple[float, float]:
         return LEFT + column[event[0]] * COLUMN, TOP + row[event] * ROW
 
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
+    out = [f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
            f"<style>{STYLE}</style><defs>"]
     for kind, colour in (("rf", "#1b7f3b"), ("mo", "#b26a00")):
         out.append(f'<marker id="{kind}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
@@ -101,3 +109,8 @@ def draw(graph: Graph, title: str = "") -> str:
             out.append(_arrow(kind, (xa, ya + offset), (xb + BOX, yb + offset), False))
     out.append("</svg>")
     return "\n".join(out)
+
+
+def own_names(svg: str, prefix: str) -> str:
+    """The picture for a page with others: names of its parts (arrow heads) must not be those of another picture."""
+    return re.sub(r"""(\bid=['"]|\burl\(#)""", rf"\g<1>{prefix}", svg)

@@ -4,7 +4,6 @@
  * threads: 2
  * bound: one reader, one update
  * expect: FAIL use-after-free
- * expect explore: FAIL race
  */
 #define THREADS 2
 #include "harness.h"

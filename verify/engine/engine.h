@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the engine share.
+ *
+ *     graph.c    execution graphs: events in order of insertion, modification orders, vector clocks
+ *     model.c    which graphs a memory model allows
+ *     explore.c  the algorithm: each consistent graph of the program once
+ *     run.c      one native run of the program, its threads as coroutines, replayed against a graph
+ *     hooks.c    the calls that gcc -fsanitize=thread puts into the program
+ *     libc.c     threads, locks, memory and output as the program sees them
+ *     shadow.c   what each byte went through: races, bounds, initialisation
+ *     spin.c     loops that only wait
+ *     share.c    several processes on one exploration
+ *     trace.c    a counterexample as text; picture.c as SVG; report.c as JSON; symbol.c gives names to addresses
+ *     lin.c      linearizability of marked operations
+ *     main.c     options
+ */
+#ifndef LADE_ENGINE_H
+#define LADE_ENGINE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The program's own names must not get in the way: only what it calls is exported. */
+#pragma GCC visibility push(hidden)
+
+enum { MAX_THREADS = 32, INIT = -1, NONE = -2, DESTROYED = 255 /* value of a mutex */, LATE = 16 };
+
+__extension__ typedef unsigned __int128 word;
+
+/* ---- graph.c ---- */
+
+/* How many events of each thread come before (and include) this one, in some order. */
+struct clock {
+    int16_t n[MAX_THREADS];
+};
+
+enum kind { E_READ, E_WRITE, E_FENCE, E_CREATE, E_START, E_END, E_JOIN, E_MARK };
+
+enum op {
+    OP_LOAD, OP_STORE, OP_XCHG, OP_ADD, OP_SUB, OP_AND, OP_OR, OP_XOR, OP_NAND, OP_CAS,
+    OP_ARRIVE,         /* at a barrier */
+    OP_LOCK, OP_AWAIT, /* these two wait: for a free mutex, for a value */
+    OP_TRYLOCK, OP_UNLOCK, OP_PLAIN, /* a plain store to a location that is otherwise atomic */
+    OP_FENCE, OP_CREATE, OP_START, OP_END, OP_JOIN, OP_MARK,
+    OP_ASSUME, OP_FAIL /* these two never become events */
+};
+
+enum order { RELAXED, CONSUME, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST };
+
+enum flag {
+    F_RMW = 1,      /* half of a read-modify-write that succeeded (or of one that may: reads keep it only on success) */
+    F_WEAK = 2,     /* compare-exchange that may fail for no reason */
+    F_SPURIOUS = 4, /* and did */
+    F_WAITS = 8     /* lock that found the mutex taken: its thread is stuck here until it is free */
+};
+
+struct event {
+    uint8_t kind, op, thread, flags;
+    uint8_t order, fail_order, size, weakened;
+    int16_t index; /* place in its thread */
+    int16_t loc;
+    int16_t fence; /* index of the thread's last release fence up to here, or -1 */
+    int16_t pad;
+    int32_t rf;    /* stamp of what it reads: a write or INIT; a start reads its create, a join its end */
+    int32_t pos;   /* writes: place in the modification order, from 1; the initial value has place 0 */
+    int32_t prev;  /* the access to this location that was inserted before this one, or -1 */
+    uint32_t effects; /* plain stores of the thread so far that others could see */
+    uint32_t extra;   /* create, join: the other thread; mark: what */
+    uint64_t pc;
+    uint64_t state; /* hash of the thread's stack and registers on arrival */
+    word value;     /* read or written */
+    word operand, expected;
+    struct clock porf, hb, rel;
+};
+
+struct place {
+    uintptr_t addr;
+    word init;
+    int32_t last; /* newest access in order of insertion, or -1 */
+    int32_t count, room;
+    int32_t *mo; /* mo[0] is INIT */
+    uint8_t size, fresh;
+};
+
+struct graph {
+    struct event *event;
+    int count, room;
+    struct place *place;
+    int places, place_room;
+    struct {
+        int32_t *at;
+        int count, room;
+    } thread[MAX_THREADS];
+    int threads;
+};
+
+extern struct graph *G; /* the graph in hand */
+
+void graph_reset(struct graph *g);
+void graph_free(struct graph *g);
+struct event *graph_add(struct graph *g, int thread);
+void graph_cut(struct graph *g, int stamp);
+void graph_keep(const struct graph *from, struct graph *to, const bool *keep, int32_t *map);
+int graph_place(struct graph *g, uintptr_t addr, int size, word init, bool *clash);
+void graph_link(struct graph *g, int stamp, int loc);
+void graph_mo_insert(struct graph *g, int stamp, int pos);
+void graph_mo_remove(struct graph *g, int stamp);
+bool graph_porf_before(const struct graph *g, int a, int b);
+bool graph_hb_before(const struct graph *g, int a, int b);
+void clock_join(struct clock *a, const struct clock *b);
+
+static inline struct event *ev(int stamp)
+{
+    return &G->event[stamp];
+}
+
+/* Place in modification order of what this event wrote or read. */
+static inline int pos_of(const struct event *e)
+{
+    if (e->kind == E_WRITE)
+        return e->pos;
+    return e->rf == INIT ? 0 : G->event[e->rf].pos;
+}
+
+static inline bool in_clock(const struct clock *c, const struct event *e)
+{
+    return c->n[e->thread] > e->index;
+}
+
+/* ---- model.c ---- */
+
+enum model { RC11, RA, SC, TSO };
+
+bool order_acquires(int order);
+bool order_releases(int order);
+void model_read(int stamp);          /* value, success and clocks of a read whose rf is set */
+void model_clocks(int stamp);        /* clocks of anything else */
+int model_floor(int stamp);          /* lowest place in mo that coherence lets this access read or follow */
+bool model_consistent(int stamp, int other); /* no cycle through these, given that there was none before */
+bool model_rmw_taken(int loc, int pos); /* does a read-modify-write already follow this write? */
+bool is_sc(const struct event *e);
+
+/* Locks and barriers: the value is the engine's alone, and starts at 0. */
+static inline bool is_lock(int op)
+{
+    return op >= OP_ARRIVE && op <= OP_UNLOCK;
+}
+
+/* ---- run.c ---- */
+
+struct request {
+    uint8_t op, size, order, fail_order;
+    bool weak, by_value; /* by_value: the call returns what was read */
+    uint8_t weakened;
+    uintptr_t addr;
+    word operand, expected;
+    void *out;  /* where a failed compare-exchange puts what it read */
+    uint64_t pc;
+    uint32_t extra;
+};
+
+enum state { T_NONE, T_PARKED, T_BLOCKED, T_DONE };
+enum why { WHY_NOTHING, WHY_ASSUME, WHY_SPIN, WHY_LOCK, WHY_JOIN, WHY_STOPPED, WHY_BOUND };
+
+struct thread {
+    void *sp; /* first: the assembly of the switch relies on it */
+    int id;
+    enum state state;
+    enum why why;
+    struct request req, held; /* held: waits until a late store has become an event */
+    int done;         /* events executed in this run */
+    int spin_from;    /* a waiting loop: index of its first event */
+    uint32_t effects;
+    struct late {        /* plain stores to atomic locations that have not become events yet */
+        uintptr_t addr;
+        int size;
+        word value;
+    } late_store[LATE];
+    int late, late_next; /* how many are left, and which comes next */
+    bool holds;          /* the engine turns them into events, and then goes on with held */
+    uint64_t late_pc;
+    struct clock now; /* hb clock of its last executed event */
+    char *stack_low, *stack_high, *deepest;
+    char *top; /* where the program's own part of the stack ends while the thread is parked */
+    void *(*start)(void *);
+    int (*start11)(void *);
+    void *arg, *result;
+    int creator, spawned;
+    bool detached, joined;
+    void *tls;
+    void *keys[16];
+};
+
+extern struct thread thread[MAX_THREADS];
+extern struct thread *self; /* the thread whose code runs, NULL inside the engine */
+void flush_plain(void); /* hooks.c */
+void late_values(struct thread *t);
+struct request late_request(struct thread *t);
+void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc);
+
+enum outcome { RUN_COMPLETE, RUN_BLOCKED, RUN_PRUNED, RUN_ERROR };
+
+void run_init(int (*entry)(int, char **), uintptr_t data, uintptr_t end);
+enum outcome run_once(void);
+word step(void); /* called by a thread with self->req filled */
+_Noreturn void thread_exit(void);
+word read_memory(uintptr_t addr, int size);
+_Noreturn void run_abandon(void);
+void run_hangs(bool expired);
+bool run_is_thread_local(uintptr_t addr);
+int run_threads(void);
+int run_child(int parent, int n);
+
+/* ---- explore.c ---- */
+
+struct statistics {
+    uint64_t executions, blocked, runs, steps;
+    int longest, frames;
+    int most_events[MAX_THREADS]; /* of each thread */
+    int stops;                    /* places where a thread was stopped */
+    double share; /* part of the tree behind us */
+    bool cut;     /* a bound was hit */
+    bool assumed; /* an assume failed */
+};
+
+extern struct statistics statistics;
+extern volatile bool time_is_up; /* main.c */
+
+bool explore_add(int t); /* adds the pending event of thread t; false when no option is consistent */
+void explore_all(bool begins);
+void explore_replay(void);
+void finish_run(enum outcome o); /* main.c: what only a finished run can tell */
+bool stop_now(void);            /* main.c: limits and progress */
+
+/* ---- shadow.c ---- */
+
+enum { STACK_SIZE = 1 << 20 };
+
+void shadow_init(uintptr_t data, uintptr_t end);
+void shadow_begin(void);
+bool shadow_plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc);
+bool shadow_plain_of(struct thread *t, uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc, uintptr_t sp);
+void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool write);
+int shadow_owner(uintptr_t addr);
+bool shadow_own(uintptr_t addr, int size, int loc);
+bool shadow_defined(uintptr_t addr, int size);
+void shadow_copy(uintptr_t to, uintptr_t from, size_t size);
+void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc);
+size_t shadow_usable(const void *p);
+void shadow_free(void *p, uint64_t pc);
+void shadow_end(void); /* leaks */
+char *shadow_stack(int t);
+bool shadow_block_of(uintptr_t addr, uintptr_t *start, size_t *size, uint64_t *pc);
+
+struct access {
+    uintptr_t addr;
+    uint32_t size;
+    uint8_t thread;
+    bool write;
+    int epoch;
+    uint64_t pc;
+};
+
+extern bool shadow_logging;
+extern struct access *shadow_log;
+extern int shadow_logged;
+
+/* ---- spin.c ---- */
+
+void spin_init(const void *from, const void *to);
+uint64_t spin_state(const struct thread *t);
+bool spin_repeats(struct thread *t, uint64_t state);
+bool spin_stuck(const struct thread *t);
+
+/* ---- errors, main.c ---- */
+
+enum error {
+    ERR_NONE, ERR_ASSERT, ERR_RACE, ERR_UNINIT, ERR_FREED, ERR_DOUBLE_FREE, ERR_BAD_FREE, ERR_BOUNDS, ERR_LEAK,
+    ERR_ALLOCATION, ERR_MUTEX, ERR_DEADLOCK, ERR_LIVELOCK, ERR_BLOCKING, ERR_CRASH, ERR_THREAD, ERR_LIN, ERR_UNSUPPORTED, ERR_DIVERGED,
+    ERR_KINDS
+};
+
+struct failure {
+    enum error kind;
+    int thread;
+    uint64_t pc;       /* of the access or call that failed */
+    uint64_t other_pc; /* its partner, where there is one */
+    int other_thread, other_epoch;
+    bool other_write, write;
+    bool other_atomic, atomic;
+    bool freeing; /* the access was a free */
+    bool hangs;   /* the thread did not come back: it must not run again */
+    uintptr_t addr;
+    int size;
+    char text[400];
+};
+
+extern struct failure failure;
+
+void fail(enum error kind, uint64_t pc, uintptr_t addr, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+_Noreturn void engine_bug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *error_name(enum error kind);
+#pragma GCC visibility push(default)
+void lade_explore_failed(void);
+#pragma GCC visibility pop
+
+struct options {
+    enum model model;
+    bool outcomes, stop_threads, genmc, leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
+    int jobs;
+    int bound;          /* most events of one thread */
+    double timeout;
+    uint64_t most;      /* executions */
+    const char *json, *svg, *save, *replay, *entry;
+    int stop_thread, stop_at;
+};
+
+extern struct options options;
+
+/* ---- symbol.c ---- */
+
+struct site {
+    uint64_t pc;
+    const char *file, *function;
+    int line;
+};
+
+void symbol_init(const void *from, const void *to);
+size_t symbol_sites(void);
+struct site symbol_nth(size_t i);
+struct site symbol_site(uint64_t pc);
+uintptr_t symbol_function(const char *name);
+const char *symbol_name(uintptr_t addr);             /* these two: overwritten by every fourth call */
+const char *symbol_line(const char *file, int line);
+
+/* ---- outcome.c ---- */
+
+void outcome_begin(void);
+void outcome_text(const char *format, va_list list);
+void outcome_end(void);
+void outcome_count(const char *line, uint64_t count);
+void outcome_print(FILE *out);
+
+/* ---- weaken.c ---- */
+
+bool weaken_parse(const char *text);
+void weaken_request(struct request *q);
+extern int weaken_count;
+bool weaken_resolve(void);
+
+/* ---- trace.c and friends ---- */
+
+void trace_print(FILE *out);
+const char *trace_event(const struct event *e);
+void trace_sentence(char *out, size_t room);
+int *trace_order(int *count);
+void picture_write(const char *path);
+void report_write(const char *path, const char *verdict, double seconds);
+void trace_partner(void);
+bool trace_hidden(const struct event *e);
+const char *order_name(int order);
+
+/* Atomic call sites that were executed, with the orders they had. */
+struct used_site {
+    uint64_t pc;
+    uint8_t op, order, fail_order, weakened;
+};
+
+extern struct used_site *used_sites;
+extern int used_site_count;
+void explore_note_site(const struct request *q);
+
+/* ---- share.c ---- */
+
+void share_save(const char *path);
+bool share_load(const char *path, struct graph *g);
+bool share_start(void);
+bool share_hungry(void);
+bool share_stopped(void);
+bool share_give(const struct graph *g, const void *item, size_t size);
+bool share_take(struct graph *g, void *item, size_t size);
+bool share_finish(bool failed, int *code);
+
+/* ---- lin.c ---- */
+
+void lin_begin_run(void);
+bool lin_active(void);
+void lin_check(void);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls that gcc -fsanitize=thread puts into the program: one before each plain access, one instead of each atomic
+ * operation. Atomic hooks fill in a request and end in step(), as a tail call, so that they leave no frame behind.
+ */
+#include "engine.h"
+
+#include <string.h>
+
+#define PC ((uint64_t)(uintptr_t)__builtin_return_address(0))
+
+/* The stores have happened by now: what they put there. */
+void late_values(struct thread *t)
+{
+    for (int i = 0; i < t->late; i++)
+        t->late_store[i].value = read_memory(t->late_store[i].addr, t->late_store[i].size);
+    t->late_next = 0;
+}
+
+struct request late_request(struct thread *t)
+{
+    const struct late *l = &t->late_store[t->late_next++];
+
+    t->late--;
+    return (struct request){.op = OP_PLAIN, .size = (uint8_t)l->size, .addr = l->addr, .pc = t->late_pc, .operand = l->value};
+}
+
+/* Makes late stores events before the thread goes on to its next plain access (run.c: hold). */
+void flush_plain(void)
+{
+    if (!self->late)
+        return;
+    late_values(self);
+    while (self->late) {
+        self->req = late_request(self);
+        step();
+    }
+}
+
+void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc)
+{
+    if (!self)
+        return; /* a specification, which the engine calls */
+    if (__builtin_expect(self->late, 0))
+        flush_plain();
+    if (__builtin_expect(!shadow_plain(addr, size, write, copy, pc) || !write, 1))
+        return;
+    for (size_t i = 0; i < size; i++) {
+        int loc = shadow_owner(addr + i);
+        if (loc < 0)
+            continue;
+        const struct place *p = &G->place[loc];
+        if (self->late == LATE)
+            fail(ERR_UNSUPPORTED, pc, addr, "one plain store covers more than %d atomic locations", LATE);
+        self->late_store[self->late++] = (struct late){.addr = p->addr, .size = p->size};
+        self->late_pc = pc;
+        i += p->size - 1u - (addr + i - p->addr);
+    }
+}
+
+#pragma GCC visibility push(default)
+
+#define PLAIN(SIZE)                                                                                   \
+    void __tsan_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, PC); }           \
+    void __tsan_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, PC); }           \
+    void __tsan_unaligned_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, PC); } \
+    void __tsan_unaligned_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, PC); } \
+    void __tsan_volatile_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, PC); }  \
+    void __tsan_volatile_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, PC); }
+
+PLAIN(1)
+PLAIN(2)
+PLAIN(4)
+PLAIN(8)
+
+/* Sixteen bytes at once are most often a structure that is copied, padding and all. */
+#define PLAIN16(NAME, WRITE) void __tsan_##NAME##16(void *p) { plain((uintptr_t)p, 16, WRITE, true, PC); }
+PLAIN16(read, false)
+PLAIN16(write, true)
+PLAIN16(unaligned_read, false)
+PLAIN16(unaligned_write, true)
+PLAIN16(volatile_read, false)
+PLAIN16(volatile_write, true)
+
+void __tsan_read_range(void *p, size_t size)
+{
+    plain((uintptr_t)p, size, false, true, PC);
+}
+
+void __tsan_write_range(void *p, size_t size)
+{
+    plain((uintptr_t)p, size, true, true, PC);
+}
+
+void __tsan_init(void) {}
+void __tsan_func_entry(void *pc) { (void)pc; }
+void __tsan_func_exit(void) {}
+
+static inline word ask(int op, uintptr_t addr, int size, word operand, int order, uint64_t pc)
+{
+    self->req = (struct request){.op = (uint8_t)op, .size = (uint8_t)size, .order = (uint8_t)order, .addr = addr,
+                                 .operand = operand, .pc = pc};
+    return step();
+}
+
+static inline void ask_exchange(uintptr_t addr, int size, word expected, void *out, word desired, int order, int fail_order,
+                                bool weak, uint64_t pc)
+{
+    self->req = (struct request){.op = OP_CAS, .size = (uint8_t)size, .order = (uint8_t)order, .addr = addr,
+                                 .fail_order = (uint8_t)fail_order, .weak = weak,
+                                 .operand = desired, .expected = expected, .out = out, .pc = pc};
+    if ((char *)out < self->stack_low || (char *)out >= self->stack_high)
+        self->effects++;
+}
+
+#define RMW(BITS, T, NAME, OP)                                                          \
+    word __tsan_atomic##BITS##_##NAME(volatile void *p, T v, int order)          \
+    {                                                                                   \
+        return ask(OP, (uintptr_t)p, BITS / 8, v, order, PC);                           \
+    }
+
+#define EXCHANGE(BITS, T, NAME, WEAK)                                                                        \
+    word __tsan_atomic##BITS##_compare_exchange_##NAME(volatile void *p, T *expected, T v, int order, \
+                                                              int fail_order)                                \
+    {                                                                                                        \
+        plain((uintptr_t)expected, BITS / 8, false, false, PC);                                              \
+        ask_exchange((uintptr_t)p, BITS / 8, *expected, expected, v, order, fail_order, WEAK, PC);           \
+        return step();                                                                                       \
+    }
+
+#define ATOMIC(BITS, T)                                                                                \
+    word __tsan_atomic##BITS##_load(const volatile void *p, int order)                          \
+    {                                                                                                  \
+        return ask(OP_LOAD, (uintptr_t)p, BITS / 8, 0, order, PC);                                     \
+    }                                                                                                  \
+    word __tsan_atomic##BITS##_compare_exchange_val(volatile void *p, T expected, T v, int order, \
+                                                           int fail_order)                             \
+    {                                                                                                  \
+        T out = expected;                                                                              \
+        ask_exchange((uintptr_t)p, BITS / 8, expected, &out, v, order, fail_order, false, PC);         \
+        self->req.by_value = true;                                                                     \
+        return step();                                                                                 \
+    }                                                                                                  \
+    RMW(BITS, T, store, OP_STORE)                                                                      \
+    RMW(BITS, T, exchange, OP_XCHG)                                                                    \
+    RMW(BITS, T, fetch_add, OP_ADD)                                                                    \
+    RMW(BITS, T, fetch_sub, OP_SUB)                                                                    \
+    RMW(BITS, T, fetch_and, OP_AND)                                                                    \
+    RMW(BITS, T, fetch_or, OP_OR)                                                                      \
+    RMW(BITS, T, fetch_xor, OP_XOR)                                                                    \
+    RMW(BITS, T, fetch_nand, OP_NAND)                                                                  \
+    EXCHANGE(BITS, T, strong, false)                                                                   \
+    EXCHANGE(BITS, T, weak, true)
+
+ATOMIC(8, uint8_t)
+ATOMIC(16, uint16_t)
+ATOMIC(32, uint32_t)
+ATOMIC(64, uint64_t)
+ATOMIC(128, word)
+
+void __tsan_atomic_thread_fence(int order)
+{
+    ask(OP_FENCE, 0, 0, 0, order, PC);
+}
+
+void __tsan_atomic_signal_fence(int order)
+{
+    if (options.genmc)
+        ask(OP_FENCE, 0, 0, 0, order, PC);
+}
+
+#pragma GCC visibility pop

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program can tell explore beyond assert and __VERIFIER_assume. The wrapper puts this header on the path.
+ *
+ * Linearizability: mark each operation with explore_begin and explore_end, and give the sequential specification once,
+ * before the threads start. In every complete execution there must then be an order of the operations that respects
+ * "ended before the other began" (happens-before) and in which the specification allows every result.
+ *
+ *     struct spec { int value; };
+ *     static bool step(void *s, int op, long arg, long result);   true when the result is right; changes *s
+ *     ...
+ *     explore_spec(sizeof(struct spec), step);                     the state starts as zero bytes
+ *
+ *     explore_begin(OP_POP, 0);
+ *     long v = pop();
+ *     explore_end(v);
+ *
+ * The specification runs outside of the program: it may use its arguments only.
+ */
+#ifndef LADE_EXPLORE_H
+#define LADE_EXPLORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+void explore_spec(size_t size, bool (*step)(void *state, int op, long arg, long result));
+void explore_begin(int op, long arg);
+void explore_end(long result);
+void __VERIFIER_assume(bool);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads, locks, memory and output as the program sees them. The wrapper renames the program's calls, malloc to
+ * lade_x_malloc and so on, so that the C library itself stays untouched.
+ */
+#include "engine.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+#define X(NAME) lade_x_##NAME
+/* Address of the call; also notes where the program's own part of the stack ends. */
+#define PC (self->top = (char *)__builtin_frame_address(0) + 16, (uint64_t)(uintptr_t)__builtin_return_address(0))
+
+#pragma GCC visibility push(default)
+
+static word ask(int op, const void *addr, int size, word operand, int order, uint32_t extra, uint64_t pc)
+{
+    self->req = (struct request){.op = (uint8_t)op, .size = (uint8_t)size, .order = (uint8_t)order, .extra = extra,
+                                 .addr = (uintptr_t)addr, .operand = operand, .pc = pc};
+    return step();
+}
+
+/* ---- threads ---- */
+
+/* A handle is the thread's number plus one, so that 0 is never valid. */
+static int spawn(unsigned long *handle, void *(*start)(void *), int (*start11)(void *), void *arg, uint64_t pc)
+{
+    int t = run_child(self->id, self->spawned++);
+
+    if (t < 0)
+        fail(ERR_UNSUPPORTED, pc, 0, "more than %d threads", MAX_THREADS);
+    thread[t].start = start;
+    thread[t].start11 = start11;
+    thread[t].arg = arg;
+    ask(OP_CREATE, NULL, 0, 0, RELAXED, (uint32_t)t, pc);
+    plain((uintptr_t)handle, sizeof *handle, true, false, pc);
+    *handle = (unsigned long)t + 1;
+    return 0;
+}
+
+static struct thread *thread_of(unsigned long handle, uint64_t pc)
+{
+    if (handle < 1 || handle > MAX_THREADS || thread[handle - 1].state == T_NONE)
+        fail(ERR_THREAD, pc, 0, "no such thread");
+    struct thread *t = &thread[handle - 1];
+    if ((t->joined || t->detached) && !options.genmc)
+        fail(ERR_THREAD, pc, 0, "the thread has been joined or detached already");
+    if (t == self)
+        fail(ERR_THREAD, pc, 0, "the thread joins itself");
+    return t;
+}
+
+static void *join(unsigned long handle, uint64_t pc)
+{
+    struct thread *t = thread_of(handle, pc);
+
+    t->joined = true;
+    return (void *)(uintptr_t)ask(OP_JOIN, NULL, 0, 0, RELAXED, (uint32_t)t->id, pc); /* NOLINT */
+}
+
+int X(pthread_create)(pthread_t *handle, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+    (void)attr;
+    return spawn(handle, start, NULL, arg, PC);
+}
+
+int X(pthread_join)(pthread_t handle, void **result)
+{
+    void *r = join(handle, PC);
+    if (result) {
+        plain((uintptr_t)result, sizeof *result, true, false, PC);
+        *result = r;
+    }
+    return 0;
+}
+
+int X(pthread_detach)(pthread_t handle)
+{
+    thread_of(handle, PC)->detached = true;
+    return 0;
+}
+
+pthread_t X(pthread_self)(void)
+{
+    return (pthread_t)self->id + 1;
+}
+
+int X(pthread_equal)(pthread_t a, pthread_t b)
+{
+    return a == b;
+}
+
+_Noreturn void X(pthread_exit)(void *result)
+{
+    self->result = result;
+    thread_exit();
+}
+
+int X(thrd_create)(thrd_t *handle, thrd_start_t start, void *arg)
+{
+    spawn(handle, NULL, start, arg, PC);
+    return thrd_success;
+}
+
+int X(thrd_join)(thrd_t handle, int *result)
+{
+    int r = (int)(intptr_t)join(handle, PC);
+    if (result) {
+        plain((uintptr_t)result, sizeof *result, true, false, PC);
+        *result = r;
+    }
+    return thrd_success;
+}
+
+thrd_t X(thrd_current)(void)
+{
+    return (thrd_t)self->id + 1;
+}
+
+int X(thrd_equal)(thrd_t a, thrd_t b)
+{
+    return a == b;
+}
+
+int X(thrd_detach)(thrd_t handle)
+{
+    thread_of(handle, PC)->detached = true;
+    return thrd_success;
+}
+
+_Noreturn void X(thrd_exit)(int result)
+{
+    self->result = (void *)(intptr_t)result; /* NOLINT */
+    thread_exit();
+}
+
+/* Scheduling hints mean nothing here. */
+int X(sched_yield)(void) { return 0; }
+void X(thrd_yield)(void) {}
+int X(usleep)(unsigned us) { (void)us; return 0; }
+unsigned X(sleep)(unsigned s) { (void)s; return 0; }
+int X(nanosleep)(const void *a, void *b) { (void)a, (void)b; return 0; }
+int X(thrd_sleep)(const void *a, void *b) { (void)a, (void)b; return 0; }
+
+/* ---- mutexes: an acquiring exchange that waits, and a releasing store ---- */
+
+/* Who holds it, as far as this thread knows: its own last operation on it is the newest it can have seen. */
+static bool holds(const void *m)
+{
+    int loc = shadow_owner((uintptr_t)m);
+    if (loc < 0)
+        return false;
+    for (int i = self->done - 1; i >= 0; i--) {
+        const struct event *e = ev(G->thread[self->id].at[i]);
+        if (e->loc == loc && e->kind == E_WRITE)
+            return e->op != OP_UNLOCK;
+    }
+    return false;
+}
+
+static void lock(void *m, uint64_t pc)
+{
+    if (holds(m))
+        fail(ERR_MUTEX, pc, (uintptr_t)m, "the thread locks a mutex that it holds already");
+    ask(OP_LOCK, m, 1, 0, ACQUIRE, 0, pc);
+}
+
+static bool trylock(void *m, uint64_t pc)
+{
+    return ask(OP_TRYLOCK, m, 1, 0, ACQUIRE, 0, pc) != 0;
+}
+
+static void unlock(void *m, uint64_t pc)
+{
+    if (!holds(m))
+        fail(ERR_MUTEX, pc, (uintptr_t)m, "unlock of a mutex that the thread does not hold");
+    ask(OP_UNLOCK, m, 1, 0, RELEASE, 0, pc);
+}
+
+/* Initialising and destroying a mutex are stores to it; that they come at the right time is what is checked. */
+static void set_up(void *m, size_t size, uint64_t pc)
+{
+    if (shadow_owner((uintptr_t)m) < 0)
+        plain((uintptr_t)m, size, true, false, pc);
+    ask(OP_UNLOCK, m, 1, 0, RELAXED, 0, pc);
+}
+
+static void destroy(void *m, uint64_t pc)
+{
+    int loc = shadow_owner((uintptr_t)m);
+    int last = loc < 0 ? 0 : G->place[loc].count - 1;
+    if (last > 0 && ev(G->place[loc].mo[last])->op != OP_UNLOCK)
+        fail(ERR_MUTEX, pc, (uintptr_t)m, "a mutex is destroyed while it is held");
+    if (last > 0 && ev(G->place[loc].mo[last])->value == DESTROYED)
+        fail(ERR_MUTEX, pc, (uintptr_t)m, "a mutex is destroyed twice");
+    ask(OP_UNLOCK, m, 1, DESTROYED, RELAXED, 0, pc);
+}
+
+int X(pthread_mutex_init)(pthread_mutex_t *m, const pthread_mutexattr_t *a)
+{
+    if (a)
+        fail(ERR_UNSUPPORTED, PC, (uintptr_t)m, "mutex attributes");
+    set_up(m, sizeof *m, PC);
+    return 0;
+}
+
+int X(pthread_mutex_lock)(pthread_mutex_t *m) { return lock(m, PC), 0; }
+int X(pthread_mutex_trylock)(pthread_mutex_t *m) { return trylock(m, PC) ? 0 : EBUSY; }
+int X(pthread_mutex_unlock)(pthread_mutex_t *m) { return unlock(m, PC), 0; }
+int X(pthread_mutex_destroy)(pthread_mutex_t *m) { return destroy(m, PC), 0; }
+
+int X(mtx_init)(mtx_t *m, int type)
+{
+    if (type != mtx_plain)
+        fail(ERR_UNSUPPORTED, PC, (uintptr_t)m, "mutexes other than mtx_plain");
+    set_up(m, sizeof *m, PC);
+    return thrd_success;
+}
+
+int X(mtx_lock)(mtx_t *m) { return lock(m, PC), thrd_success; }
+int X(mtx_trylock)(mtx_t *m) { return trylock(m, PC) ? thrd_success : thrd_busy; }
+int X(mtx_unlock)(mtx_t *m) { return unlock(m, PC), thrd_success; }
+void X(mtx_destroy)(mtx_t *m) { destroy(m, PC); }
+
+/* ---- barriers: arrivals are counted; who is early waits for the count that completes its round ---- */
+
+/* The count of arrivals is at the start, the size of a round behind it; 0 there means not initialised. */
+static unsigned *round_size(pthread_barrier_t *b, bool write, uint64_t pc)
+{
+    plain((uintptr_t)b + 8, 4, write, false, pc);
+    return (unsigned *)b + 2;
+}
+
+int X(pthread_barrier_init)(pthread_barrier_t *b, const pthread_barrierattr_t *a, unsigned n)
+{
+    if (a || !n)
+        fail(ERR_UNSUPPORTED, PC, (uintptr_t)b, "barrier attributes, or a barrier for nobody");
+    if (shadow_owner((uintptr_t)b) >= 0)
+        fail(ERR_MUTEX, PC, (uintptr_t)b, "a barrier is initialised twice");
+    ask(OP_ARRIVE, b, 4, 0, RELAXED, 0, PC);
+    *round_size(b, true, PC) = n;
+    return 0;
+}
+
+int X(pthread_barrier_wait)(pthread_barrier_t *b)
+{
+    unsigned n = *round_size(b, false, PC);
+    if (!n || shadow_owner((uintptr_t)b) < 0)
+        fail(ERR_MUTEX, PC, (uintptr_t)b, "the barrier has not been initialised, or has been destroyed");
+    word mine = ask(OP_ARRIVE, b, 4, 1, ACQ_REL, 0, PC) + 1, whole = (mine + n - 1) / n * n;
+    if (mine == whole)
+        return PTHREAD_BARRIER_SERIAL_THREAD;
+    ask(OP_AWAIT, b, 4, whole, ACQUIRE, 0, PC);
+    return 0;
+}
+
+int X(pthread_barrier_destroy)(pthread_barrier_t *b)
+{
+    *round_size(b, true, PC) = 0;
+    return 0;
+}
+
+/* ---- memory ---- */
+
+void *X(malloc)(size_t n) { return flush_plain(), shadow_alloc(n, 16, false, PC); }
+void *X(aligned_alloc)(size_t align, size_t n) { return flush_plain(), shadow_alloc(n, align, false, PC); }
+void X(free)(void *p) { flush_plain(), shadow_free(p, PC); }
+
+void *X(calloc)(size_t n, size_t size)
+{
+    size_t all;
+    if (__builtin_mul_overflow(n, size, &all))
+        return NULL;
+    flush_plain();
+    return shadow_alloc(all, 16, true, PC);
+}
+
+int X(posix_memalign)(void **out, size_t align, size_t n)
+{
+    plain((uintptr_t)out, sizeof *out, true, false, PC);
+    *out = shadow_alloc(n, align, false, PC);
+    return 0;
+}
+
+void *X(realloc)(void *p, size_t n)
+{
+    flush_plain();
+    void *q = shadow_alloc(n, 16, false, PC);
+    if (p) {
+        size_t old = shadow_usable(p), m = old < n ? old : n;
+        plain((uintptr_t)p, m, false, true, PC);
+        plain((uintptr_t)q, m, true, true, PC);
+        shadow_copy((uintptr_t)q, (uintptr_t)p, m);
+        memcpy(q, p, m);
+        shadow_free(p, PC);
+    }
+    return q;
+}
+
+void *X(memcpy)(void *to, const void *from, size_t n)
+{
+    plain((uintptr_t)from, n, false, true, PC);
+    plain((uintptr_t)to, n, true, true, PC);
+    shadow_copy((uintptr_t)to, (uintptr_t)from, n);
+    return memcpy(to, from, n);
+}
+
+void *X(memmove)(void *to, const void *from, size_t n)
+{
+    plain((uintptr_t)from, n, false, true, PC);
+    plain((uintptr_t)to, n, true, true, PC);
+    return memmove(to, from, n);
+}
+
+void *X(memset)(void *to, int c, size_t n)
+{
+    plain((uintptr_t)to, n, true, false, PC);
+    return memset(to, c, n);
+}
+
+int X(memcmp)(const void *a, const void *b, size_t n)
+{
+    plain((uintptr_t)a, n, false, false, PC);
+    plain((uintptr_t)b, n, false, false, PC);
+    return memcmp(a, b, n);
+}
+
+size_t X(strlen)(const char *s)
+{
+    size_t n = strlen(s);
+    plain((uintptr_t)s, n + 1, false, false, PC);
+    return n;
+}
+
+int X(strcmp)(const char *a, const char *b)
+{
+    plain((uintptr_t)a, strlen(a) + 1, false, false, PC);
+    plain((uintptr_t)b, strlen(b) + 1, false, false, PC);
+    return strcmp(a, b);
+}
+
+char *X(strcpy)(char *to, const char *from)
+{
+    size_t n = strlen(from) + 1;
+    plain((uintptr_t)from, n, false, false, PC);
+    plain((uintptr_t)to, n, true, false, PC);
+    return memcpy(to, from, n);
+}
+
+/* ---- ends and output ---- */
+
+_Noreturn void X(__assert_fail)(const char *text, const char *file, unsigned line, const char *function)
+{
+    (void)file, (void)line, (void)function;
+    fail(ERR_ASSERT, PC, 0, "%s", text);
+    abort();
+}
+
+_Noreturn void X(abort)(void)
+{
+    fail(ERR_ASSERT, PC, 0, "abort() was called");
+    abort();
+}
+
+/* The whole execution ends; only a successful end is supported. */
+_Noreturn void X(exit)(int code)
+{
+    if (code)
+        fail(ERR_ASSERT, PC, 0, "exit(%d) was called", code);
+    fail(ERR_UNSUPPORTED, PC, 0, "exit(0): return from main instead");
+    abort();
+}
+
+void X(__VERIFIER_assume)(int c)
+{
+    if (c) /* gcc extends a _Bool that it passes */
+        return;
+    ask(OP_ASSUME, NULL, 0, 0, RELAXED, 0, PC);
+}
+
+/* ---- output: kept for --outcomes ---- */
+
+static void print(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    outcome_text(format, list);
+    va_end(list);
+}
+
+int X(printf)(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    outcome_text(format, list);
+    va_end(list);
+    return 0;
+}
+
+int X(snprintf)(char *to, size_t n, const char *format, ...)
+{
+    va_list list;
+    plain((uintptr_t)to, n, true, false, PC);
+    va_start(list, format);
+    int r = vsnprintf(to, n, format, list);
+    va_end(list);
+    return r;
+}
+
+int X(puts)(const char *s) { return print("%s\n", s), 0; }
+int X(fprintf)(FILE *o, const char *f, ...) { (void)o, (void)f; return 0; }
+int X(putchar)(int c) { return print("%c", c), c; }
+int X(fputs)(const char *s, FILE *o) { (void)s, (void)o; return 0; }
+int X(fputc)(int c, FILE *o) { (void)o; return c; }
+int X(fflush)(FILE *o) { (void)o; return 0; }
+size_t X(fwrite)(const void *p, size_t n, size_t m, FILE *o) { (void)p, (void)n, (void)o; return m; }
+void X(perror)(const char *s) { (void)s; }
+
+#pragma GCC visibility pop

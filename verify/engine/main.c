@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Options, limits, the verdict. The program under test is linked with a stub whose main calls lade_explore_main.
+ */
+#include "engine.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+struct options options = {.model = RC11, .leaks = true, .liveness = true, .races = true, .spurious = true, .spin = true,
+                          .uninit = true, .jobs = 1, .bound = 2000, .stop_thread = -1};
+struct failure failure;
+
+static double started;
+volatile bool time_is_up;
+static volatile bool ticked;
+
+static const char *const error_names[ERR_KINDS] = {
+    [ERR_NONE] = "none", [ERR_ASSERT] = "assertion", [ERR_RACE] = "race", [ERR_UNINIT] = "uninitialised",
+    [ERR_FREED] = "use-after-free", [ERR_DOUBLE_FREE] = "double-free", [ERR_BAD_FREE] = "invalid-free",
+    [ERR_BOUNDS] = "out-of-bounds", [ERR_LEAK] = "leak", [ERR_ALLOCATION] = "allocation", [ERR_MUTEX] = "mutex", [ERR_DEADLOCK] = "deadlock",
+    [ERR_LIVELOCK] = "livelock", [ERR_BLOCKING] = "blocking", [ERR_CRASH] = "crash", [ERR_THREAD] = "thread",
+    [ERR_LIN] = "linearizability", [ERR_UNSUPPORTED] = "unsupported", [ERR_DIVERGED] = "nondeterministic",
+};
+
+const char *error_name(enum error kind)
+{
+    return error_names[kind];
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A place for a breakpoint. */
+__attribute__((noinline, visibility("default"))) void lade_explore_failed(void)
+{
+    __asm__ volatile("");
+}
+
+/* Records what went wrong. Called by a thread of the program it does not return; called by the engine it does. */
+void fail(enum error kind, uint64_t pc, uintptr_t addr, const char *format, ...)
+{
+    if (!failure.kind) {
+        va_list list;
+        va_start(list, format);
+        vsnprintf(failure.text, sizeof failure.text, format, list);
+        va_end(list);
+        failure.kind = kind;
+        failure.pc = pc;
+        failure.addr = addr;
+        if (self)
+            failure.thread = self->id;
+    }
+    lade_explore_failed();
+    if (self)
+        run_abandon();
+}
+
+void engine_bug(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "explore: internal error: ");
+    vfprintf(stderr, format, list);
+    fprintf(stderr, "\n");
+    va_end(list);
+    _exit(4);
+}
+
+/* ---- what only a finished run can tell ---- */
+
+/* Waiting by reading too old a value, or one past the awaited one, is no deadlock: other executions read on. */
+static bool could_have_gone_on(const struct event *e)
+{
+    const struct place *p = &G->place[e->loc];
+
+    for (int i = 0; i < p->count && e->op == OP_AWAIT; i++)
+        if ((i ? ev(p->mo[i])->value : p->init) == e->operand)
+            return true;
+    return pos_of(e) != p->count - 1;
+}
+
+/* Somebody waits, and nothing will ever change. */
+static void check_progress(void)
+{
+    struct thread *spins = NULL, *locks = NULL, *joins = NULL;
+    bool stopped = false;
+
+    for (int t = 0; t < run_threads(); t++) {
+        struct thread *x = &thread[t];
+        if (x->state == T_DONE)
+            continue;
+        if (x->why == WHY_ASSUME || x->why == WHY_BOUND || (x->why == WHY_SPIN && !spin_stuck(x)))
+            return;
+        if (x->why == WHY_LOCK && could_have_gone_on(ev(G->thread[t].at[x->done - 1])))
+            return;
+        if (x->why == WHY_SPIN && !spins)
+            spins = x;
+        if (x->why == WHY_LOCK && !locks)
+            locks = x;
+        if (x->state == T_PARKED && x->req.op == OP_JOIN && !joins)
+            joins = x;
+        stopped |= x->why == WHY_STOPPED;
+    }
+    struct thread *who = spins ? spins : locks ? locks : joins;
+    if (!who || (who == joins && stopped))
+        return; /* joins of a stopped thread wait for ever by right */
+    uint64_t pc = who != locks ? who->req.pc : ev(G->thread[who->id].at[who->done - 1])->pc;
+    failure.thread = who->id;
+    if (stopped)
+        fail(ERR_BLOCKING, pc, who->req.addr, "thread %d waits for thread %d, which has been stopped", who->id,
+             options.stop_thread);
+    else if (spins)
+        fail(ERR_LIVELOCK, pc, who->req.addr, "the loop waits although nothing changes any more");
+    else
+        fail(ERR_DEADLOCK, pc, who->req.addr, "every thread that is left waits for a lock or for another thread");
+}
+
+void finish_run(enum outcome o)
+{
+    if (o == RUN_BLOCKED && options.liveness)
+        check_progress();
+    if (o == RUN_COMPLETE)
+        outcome_end();
+    if (o == RUN_COMPLETE && lin_active())
+        lin_check();
+}
+
+/* ---- limits and progress ---- */
+
+static void show_progress(double t)
+{
+    double left = statistics.share > 1e-9 ? t / statistics.share - t : 0;
+    fprintf(stderr, "\r%.0f s, %llu executions, %llu blocked, %.1f %% of the tree, about %.0f s left   ", t,
+            (unsigned long long)statistics.executions, (unsigned long long)statistics.blocked, 100 * statistics.share, left);
+}
+
+/* The timer looks at the clock for everybody. */
+static void tick(int number)
+{
+    static uint64_t runs, steps;
+    static int still;
+
+    (void)number;
+    ticked = true;
+    if (options.timeout > 0 && now() - started > options.timeout)
+        time_is_up = true;
+    still = runs == statistics.runs && steps == statistics.steps ? still + 1 : 0;
+    runs = statistics.runs;
+    steps = statistics.steps;
+    if (still > 40 || (time_is_up && still > 4))
+        run_hangs(time_is_up);
+}
+
+static void timer_start(void)
+{
+    struct sigaction sa = {.sa_handler = tick, .sa_flags = SA_RESTART | SA_ONSTACK | SA_NODEFER};
+    struct itimerval every = {{0, 250000}, {0, 250000}};
+
+    sigaction(SIGALRM, &sa, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
+}
+
+static void timer_stop(void)
+{
+    struct itimerval never = {{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &never, NULL);
+}
+
+bool stop_now(void)
+{
+    if (options.most && statistics.executions >= options.most)
+        return statistics.cut = true;
+    if (time_is_up)
+        return statistics.cut = true;
+    if (ticked) {
+        ticked = false;
+        if (!options.quiet && isatty(2))
+            show_progress(now() - started);
+    }
+    return false;
+}
+
+/* ---- options ---- */
+
+static const char *const usage_text =
+    "options:\n"
+    "  --model rc11|ra|sc|tso   memory model (rc11)\n"
+    "  --json FILE              result as JSON (- for standard output)\n"
+    "  --svg FILE               picture of the failing execution\n"
+    "  --save FILE              keep the failing execution for --replay\n"
+    "  --replay FILE            run one saved execution again (under gdb: break lade_explore_failed)\n"
+    "  --jobs N, -j N           use N processes\n"
+    "  --stop-threads           also stop each thread at each step: the others must finish (lock-freedom)\n"
+    "  --max-events N           most events of one thread (2000)\n"
+    "  --max-executions N       stop after N executions\n"
+    "  --timeout SECONDS        stop after that time\n"
+    "  --no-leaks --no-liveness --no-races --no-uninit --no-spurious --no-spin\n"
+    "                           leave these checks out; --no-spin runs waiting loops up to the bound\n"
+    "  --weaken FILE:LINE=ORDER[,FAILURE_ORDER]\n"
+    "                           change the orders of a source line (repeat)\n"
+    "  --outcomes               print what complete executions print, each distinct output once\n"
+    "  --entry FUNCTION         start with this function instead of main\n"
+    "  --genmc                  copy GenMC's deviations, to compare counts\n"
+    "  --quiet                  no progress line\n";
+
+static _Noreturn void usage(const char *why)
+{
+    fprintf(stderr, "explore: %s\n%s", why, usage_text);
+    _exit(2);
+}
+
+static double number(const char *option, const char *text)
+{
+    char *end, why[80];
+    double n = strtod(text, &end);
+
+    if (end == text || *end || !(n > 0 && n < 1e9)) {
+        snprintf(why, sizeof why, "%s takes a number above 0", option);
+        usage(why);
+    }
+    return n;
+}
+
+static bool model_option(const char *name)
+{
+    static const char *const names[] = {"rc11", "ra", "sc", "tso"};
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(name, names[i])) {
+            options.model = (enum model)i;
+            return true;
+        }
+    return false;
+}
+
+static bool flag_option(const char *a)
+{
+    static const struct {
+        const char *name;
+        bool *flag, value;
+    } flags[] = {
+        {"--no-leaks", &options.leaks, false}, {"--no-liveness", &options.liveness, false},
+        {"--no-races", &options.races, false}, {"--no-uninit", &options.uninit, false},
+        {"--no-spurious", &options.spurious, false}, {"--no-spin", &options.spin, false},
+        {"--genmc", &options.genmc, true}, {"--outcomes", &options.outcomes, true}, {"--quiet", &options.quiet, true}, {"--stop-threads", &options.stop_threads, true},
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (!strcmp(a, flags[i].name)) {
+            *flags[i].flag = flags[i].value;
+            return true;
+        }
+    return false;
+}
+
+static void parse(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *a = argv[i];
+        if (flag_option(a))
+            continue;
+        if (i + 1 == argc)
+            usage("unknown option or missing value");
+        const char *v = argv[++i];
+        if (!strcmp(a, "--model") && model_option(v))
+            continue;
+        if (!strcmp(a, "--json"))
+            options.json = v;
+        else if (!strcmp(a, "--svg"))
+            options.svg = v;
+        else if (!strcmp(a, "--save"))
+            options.save = v;
+        else if (!strcmp(a, "--replay"))
+            options.replay = v;
+        else if (!strcmp(a, "-j") || !strcmp(a, "--jobs"))
+            options.jobs = (int)number(a, v);
+        else if (!strcmp(a, "--weaken")) {
+            if (!weaken_parse(v))
+                usage("--weaken FILE:LINE=ORDER[,FAILURE_ORDER]");
+        } else if (!strcmp(a, "--entry"))
+            options.entry = v;
+        else if (!strcmp(a, "--max-events"))
+            options.bound = (int)number(a, v);
+        else if (!strcmp(a, "--max-executions"))
+            options.most = (uint64_t)number(a, v);
+        else if (!strcmp(a, "--timeout"))
+            options.timeout = number(a, v);
+        else
+            usage("unknown option");
+    }
+    if (options.genmc)
+        options.spurious = false;
+    if (options.jobs > 1 && (options.outcomes || options.stop_threads))
+        usage("--jobs goes with neither --outcomes nor --stop-threads");
+    if (options.bound < 1 || options.bound > 30000)
+        usage("--max-events 1 to 30000");
+}
+
+/* Stops each thread but main after each of its steps in turn: the others must still come to an end. */
+static void stop_each(void)
+{
+    struct statistics all = statistics;
+
+    for (int t = 1; t < MAX_THREADS; t++)
+        for (int k = 1; k < all.most_events[t] - 1; k++) {
+            options.stop_thread = t;
+            options.stop_at = k;
+            explore_all(true);
+            all.stops++;
+            if (failure.kind || statistics.cut) {
+                all.cut |= statistics.cut;
+                statistics = all;
+                return;
+            }
+        }
+    options.stop_thread = -1;
+    statistics = all;
+}
+
+/* ---- the verdict ---- */
+
+/* Runs the failing execution again, with every plain access logged. */
+static void diagnose(void)
+{
+    struct failure first = failure;
+
+    shadow_logging = true;
+    enum outcome o = run_once();
+    if (o != RUN_ERROR)
+        finish_run(o);
+    shadow_logging = false;
+    first.other_pc = first.other_pc ? first.other_pc : failure.other_pc;
+    failure = first;
+    trace_partner();
+}
+
+static void print_failure(void)
+{
+    char why[800];
+    struct site s = symbol_site(failure.pc);
+
+    printf("error: %s: ", error_name(failure.kind));
+    if (s.file)
+        printf("%s:%d: ", s.file, s.line);
+    printf("T%d: %s", failure.thread, failure.text);
+    if (failure.addr)
+        printf(" (%s)", symbol_name(failure.addr));
+    printf("\n");
+    trace_sentence(why, sizeof why);
+    if (why[0])
+        printf("why: %s\n", why);
+    trace_print(stdout);
+}
+
+static int conclude(double seconds)
+{
+    /* Each blocked execution stood for others that go on; when there is none that ends, something was wrong. */
+    bool nothing = !failure.kind && !statistics.executions && statistics.blocked && !statistics.assumed &&
+                   !statistics.cut && options.liveness && !options.replay;
+    if (nothing)
+        fail(ERR_LIVELOCK, 0, 0, "no execution comes to an end");
+    bool found = failure.kind && failure.kind < ERR_UNSUPPORTED;
+    const char *verdict = found ? "error" : failure.kind ? "unsupported" : statistics.cut ? "bound" : "pass";
+
+    if (!options.quiet && isatty(2))
+        fprintf(stderr, "\r%80s\r", "");
+    if (found && !nothing && !failure.hangs)
+        diagnose();
+    if (failure.kind)
+        print_failure();
+    outcome_print(stdout);
+    if (found && options.save)
+        share_save(options.save);
+    if (found && options.svg)
+        picture_write(options.svg);
+    if (options.json)
+        report_write(options.json, verdict, seconds);
+    if (statistics.cut)
+        printf("bound: %s\n", time_is_up ? "time" : options.most ? "executions" : "events of a thread");
+    printf("verdict: %s\nexecutions: %llu\nblocked: %llu\nseconds: %.3f\n", verdict,
+           (unsigned long long)statistics.executions, (unsigned long long)statistics.blocked, seconds);
+    return found ? 42 : failure.kind ? 5 : statistics.cut ? 3 : 0;
+}
+
+__attribute__((visibility("default"))) int lade_explore_main(int argc, char **argv, int (*program)(int, char **),
+                                                             void *data, void *end, const void *const *tables)
+{
+    parse(argc, argv);
+    if (getenv("LADE_EXPLORE_CHILD"))
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the wrapper must not leave it behind */
+    symbol_init(tables[0], tables[1]);
+    spin_init(tables[2], tables[3]);
+    if (!weaken_resolve())
+        return 2;
+    if (options.entry)
+        program = (int (*)(int, char **))symbol_function(options.entry); /* NOLINT */
+    if (!program)
+        usage("no such function to start with");
+    started = now();
+    shadow_init((uintptr_t)data, (uintptr_t)end);
+    run_init(program, (uintptr_t)data, (uintptr_t)end);
+    if (options.replay) {
+        timer_start();
+        explore_replay();
+        timer_stop();
+        return conclude(now() - started);
+    }
+    bool begins = share_start();
+    timer_start();
+    explore_all(begins);
+    if (options.stop_threads && !failure.kind && !statistics.cut)
+        stop_each();
+    timer_stop();
+    int code = 0;
+    if (!share_finish(failure.kind != ERR_NONE, &code))
+        return code;
+    code = conclude(now() - started);
+    fflush(stdout);
+    return code;
+}

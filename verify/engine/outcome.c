@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What complete executions print, with --outcomes: each distinct output and how many executions gave it. Otherwise
+ * output is muted: it would appear thousands of times over.
+ */
+#include "engine.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char text[4096];
+static size_t length;
+
+static struct {
+    char *text;
+    uint64_t count;
+} *seen;
+static int seen_count, seen_room;
+
+void outcome_begin(void)
+{
+    length = 0;
+    text[0] = 0;
+}
+
+void outcome_text(const char *format, va_list list)
+{
+    if (!options.outcomes)
+        return;
+    int n = vsnprintf(text + length, sizeof text - length, format, list);
+    if (n > 0)
+        length = length + (size_t)n < sizeof text ? length + (size_t)n : sizeof text - 1;
+}
+
+void outcome_count(const char *line, uint64_t count)
+{
+    for (int i = 0; i < seen_count; i++)
+        if (!strcmp(seen[i].text, line)) {
+            seen[i].count += count;
+            return;
+        }
+    if (seen_count == seen_room) {
+        seen_room = seen_room ? seen_room * 2 : 64;
+        seen = realloc(seen, (size_t)seen_room * sizeof *seen);
+    }
+    if (!seen || !(seen[seen_count].text = strdup(line)))
+        engine_bug("out of memory");
+    seen[seen_count++].count = count;
+}
+
+void outcome_end(void)
+{
+    if (!options.outcomes)
+        return;
+    for (size_t n = length; n && text[n - 1] == '\n'; n--)
+        text[n - 1] = 0;
+    for (char *p = text; *p; p++)
+        if (*p == '\n')
+            *p = ' ';
+    outcome_count(text, 1);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void outcome_print(FILE *out)
+{
+    if (seen_count)
+        qsort(seen, (size_t)seen_count, sizeof *seen, by_text);
+    for (int i = 0; i < seen_count; i++)
+        fprintf(out, "outcome %llu: %s\n", (unsigned long long)seen[i].count, seen[i].text);
+}

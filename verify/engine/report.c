@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The result for programs: JSON. */
+#include "engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void quoted(FILE *out, const char *s)
+{
+    fputc('"', out);
+    for (; s && *s; s++) {
+        if (*s == '"' || *s == '\\')
+            fprintf(out, "\\%c", *s);
+        else if ((unsigned char)*s < 32)
+            fprintf(out, "\\u%04x", *s);
+        else
+            fputc(*s, out);
+    }
+    fputc('"', out);
+}
+
+static void position(FILE *out, uint64_t pc)
+{
+    struct site s = symbol_site(pc);
+    fprintf(out, "\"file\": ");
+    if (s.file)
+        quoted(out, s.file);
+    else
+        fprintf(out, "null");
+    fprintf(out, ", \"line\": %d, \"function\": ", s.line);
+    quoted(out, s.function ? s.function : "");
+}
+
+static void events(FILE *out)
+{
+    int count, *order = trace_order(&count), *id = calloc((size_t)G->count + 1, sizeof *id);
+    bool first = true;
+
+    if (!id)
+        engine_bug("out of memory");
+    for (int i = 0; i < count; i++)
+        id[order[i]] = i;
+    fprintf(out, "      \"events\": [");
+    for (int i = 0; i < count; i++) {
+        const struct event *e = ev(order[i]);
+        fprintf(out, "%s\n        {\"id\": %d, \"thread\": %d, \"text\": ", first ? "" : ",", i, e->thread);
+        quoted(out, trace_event(e));
+        fprintf(out, ", ");
+        position(out, e->pc);
+        if (e->loc >= 0) {
+            fprintf(out, ", \"location\": ");
+            quoted(out, symbol_name(G->place[e->loc].addr));
+            fprintf(out, ", \"mo\": %d", pos_of(e));
+        }
+        if (e->rf >= 0)
+            fprintf(out, ", \"reads_from\": %d", id[e->rf]);
+        fprintf(out, "}");
+        first = false;
+    }
+    fprintf(out, "\n      ]");
+    free(order);
+    free(id);
+}
+
+static void error(FILE *out)
+{
+    char why[600];
+
+    trace_sentence(why, sizeof why);
+    fprintf(out, "\n    {\n      \"kind\": \"%s\", \"thread\": %d, ", error_name(failure.kind), failure.thread);
+    position(out, failure.pc);
+    fprintf(out, ",\n      \"message\": ");
+    quoted(out, failure.text);
+    fprintf(out, ",\n      \"why\": ");
+    quoted(out, why);
+    fprintf(out, ",\n      \"address\": ");
+    quoted(out, failure.addr ? symbol_name(failure.addr) : "");
+    if (failure.other_pc) {
+        fprintf(out, ",\n      \"other\": {\"thread\": %d, ", failure.other_thread);
+        position(out, failure.other_pc);
+        fprintf(out, "}");
+    }
+    fprintf(out, ",\n");
+    events(out);
+    fprintf(out, "\n    }\n  ");
+}
+
+static void sites(FILE *out)
+{
+    static const char *const names[] = {"load", "store", "exchange", "fetch_add", "fetch_sub", "fetch_and", "fetch_or",
+                                        "fetch_xor", "fetch_nand", "compare_exchange"};
+
+    fprintf(out, "  \"sites\": [");
+    for (int i = 0; i < used_site_count; i++) {
+        const struct used_site *u = &used_sites[i];
+        fprintf(out, "%s\n    {", i ? "," : "");
+        position(out, u->pc);
+        fprintf(out, ", \"op\": \"%s\", \"order\": \"%s\"", u->op == OP_FENCE ? "fence" : names[u->op],
+                order_name(u->order));
+        if (u->op == OP_CAS)
+            fprintf(out, ", \"failure_order\": \"%s\"", order_name(u->fail_order));
+        fprintf(out, ", \"weakened\": %s}", u->weakened ? "true" : "false");
+    }
+    fprintf(out, "%s],\n", used_site_count ? "\n  " : "");
+}
+
+void report_write(const char *path, const char *verdict, double seconds)
+{
+    static const char *const models[] = {"rc11", "ra", "sc", "tso"};
+    FILE *out = !strcmp(path, "-") ? stdout : fopen(path, "w");
+
+    if (!out)
+        engine_bug("cannot write %s: %s", path, strerror(errno));
+    fprintf(out, "{\n  \"verdict\": \"%s\", \"model\": \"%s\",\n", verdict, models[options.model]);
+    fprintf(out, "  \"executions\": %llu, \"blocked\": %llu, \"runs\": %llu,\n", (unsigned long long)statistics.executions,
+            (unsigned long long)statistics.blocked, (unsigned long long)statistics.runs);
+    fprintf(out, "  \"seconds\": %.6f, \"longest_graph\": %d, \"deepest_revisit\": %d, \"bound_hit\": %s,\n", seconds,
+            statistics.longest, statistics.frames, statistics.cut ? "true" : "false");
+    fprintf(out, "  \"stops\": %d,\n", statistics.stops);
+    sites(out);
+    fprintf(out, "  \"errors\": [");
+    if (failure.kind)
+        error(out);
+    fprintf(out, "]\n}\n");
+    if (out != stdout)
+        fclose(out);
+}

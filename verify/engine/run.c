@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One run of the program against the graph in hand.
+ *
+ * The program's threads are coroutines. Each runs natively until it wants to do something that other threads can tell
+ * (an atomic access, a fence, a lock, a create or join), and parks. First the events that the graph already has are
+ * replayed: a thread goes on when what its event reads has been executed. Then new events are added, always for the
+ * lowest thread that can go on, so that the next event is a function of the graph.
+ */
+#include "engine.h"
+
+#include <elf.h>
+#include <link.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void engine_switch(void **save, void *to, word w) __attribute__((visibility("hidden")));
+
+struct thread thread[MAX_THREADS];
+struct thread *self;
+
+void *engine_sp __attribute__((visibility("hidden")));
+static void *engine_home; /* where an abandoned thread's last switch is written to */
+static jmp_buf escape;
+static uintptr_t data_low;
+static size_t data_size;
+static char *data_copy;
+static char *tls_low;
+static size_t tls_size;
+static char *tls_copy;
+static int (*program)(int, char **);
+enum { HOOKS = 512 }; /* stack that hooks use below a parked thread's */
+static volatile bool touching;
+static int used; /* one more than the highest thread of this run */
+
+/* ---- set-up ---- */
+
+/* Thread-local variables of the program lie just below the thread pointer of the one system thread. */
+static int find_tls(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        if (h->p_type == PT_TLS && h->p_memsz) {
+            tls_low = info->dlpi_tls_data;
+            tls_size = h->p_memsz;
+        }
+    }
+    return 1; /* the first object is the program itself */
+}
+
+static void crash(int number, siginfo_t *info, void *context)
+{
+    const ucontext_t *c = context;
+    uintptr_t at = (uintptr_t)info->si_addr;
+    uint64_t pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
+    int t = self ? self->id : failure.thread;
+
+    if (!self && !touching) {
+        signal(number, SIG_DFL);
+        return;
+    }
+    if (!self)
+        pc = thread[t].req.pc;
+    touching = false;
+    self = NULL;
+    failure.thread = t;
+    const char *what = number == SIGFPE ? "arithmetic error" : number == SIGILL ? "illegal instruction" : "invalid address";
+    fail(ERR_CRASH, pc, at, "%s%s", what,
+         at >= (uintptr_t)thread[t].stack_low && at < (uintptr_t)thread[t].stack_low + 4096 ? " (stack overflow)" : "");
+    siglongjmp(escape, 1);
+}
+
+/* Which child each thread number stands for: the same in every run and, being shared memory, in every process. */
+static struct family {
+    atomic_flag busy;
+    int count;
+    struct {
+        int parent, n;
+    } known[MAX_THREADS];
+} *family;
+
+/* The number of a parent's n-th child, or -1 when there are too many threads. */
+int run_child(int parent, int n)
+{
+    static int8_t cached[MAX_THREADS][MAX_THREADS];
+    int found = -1;
+
+    if (n < MAX_THREADS && cached[parent][n])
+        return cached[parent][n];
+    while (atomic_flag_test_and_set(&family->busy))
+        ;
+    for (int i = 1; i < family->count && found < 0; i++)
+        if (family->known[i].parent == parent && family->known[i].n == n)
+            found = i;
+    if (found < 0 && family->count < MAX_THREADS) {
+        found = family->count++;
+        family->known[found].parent = parent;
+        family->known[found].n = n;
+    }
+    atomic_flag_clear(&family->busy);
+    if (n < MAX_THREADS && found > 0)
+        cached[parent][n] = (int8_t)found;
+    return found;
+}
+
+/* The program has not come to a step for too long; called by the timer. */
+void run_hangs(bool expired)
+{
+    if (!self)
+        return;
+    struct thread *t = self;
+    self = NULL;
+    if (expired)
+        siglongjmp(escape, 2);
+    failure.thread = t->id;
+    failure.hangs = true;
+    fail(ERR_LIVELOCK, t->req.pc, 0, "the thread has run for seconds after this without a step that others can see");
+    siglongjmp(escape, 1);
+}
+
+void run_init(int (*entry)(int, char **), uintptr_t data, uintptr_t end)
+{
+    static char handler_stack[65536];
+    stack_t ss = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+    struct sigaction sa = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+
+    program = entry;
+    family = mmap(NULL, sizeof *family, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (family == MAP_FAILED)
+        engine_bug("out of memory");
+    family->count = 1;
+    sigaltstack(&ss, NULL);
+    sigaction(SIGSEGV, &sa, NULL);
+    sigaction(SIGBUS, &sa, NULL);
+    sigaction(SIGFPE, &sa, NULL);
+    sigaction(SIGILL, &sa, NULL);
+    dl_iterate_phdr(find_tls, NULL);
+    data_low = data;
+    data_size = end - data;
+    data_copy = malloc(data_size + tls_size + 1);
+    tls_copy = malloc(tls_size * (MAX_THREADS + 1) + 1);
+    if (!data_copy || !tls_copy)
+        engine_bug("out of memory");
+    memcpy(data_copy, (void *)data_low, data_size); /* NOLINT */
+    if (tls_size)
+        memcpy(tls_copy, tls_low, tls_size);
+    for (int t = 0; t < MAX_THREADS; t++) {
+        thread[t].id = t;
+        thread[t].stack_low = shadow_stack(t);
+        thread[t].stack_high = thread[t].stack_low + STACK_SIZE;
+        thread[t].deepest = thread[t].stack_high;
+    }
+}
+
+/* ---- coroutines ---- */
+
+__attribute__((optimize("no-omit-frame-pointer"))) static void thread_body(void)
+{
+    struct thread *t = self;
+
+    if (t->id == 0) {
+        static char name[] = "program", *argv[] = {name, NULL};
+        int code = program(1, argv);
+        if (code && !options.entry)
+            fail(ERR_ASSERT, t->req.pc, 0, "main returned %d", code);
+    } else if (t->start11) {
+        t->result = (void *)(intptr_t)t->start11(t->arg); /* NOLINT */
+    } else {
+        t->result = t->start(t->arg);
+    }
+    thread_exit();
+}
+
+/* Ends the running thread. */
+void thread_exit(void)
+{
+    self->req = (struct request){.op = OP_END};
+    step();
+    engine_bug("an ended thread was resumed");
+}
+
+bool run_is_thread_local(uintptr_t addr)
+{
+    return tls_size && addr >= (uintptr_t)tls_low && addr < (uintptr_t)tls_low + tls_size;
+}
+
+static void thread_begin(struct thread *t)
+{
+    void **sp = (void **)(void *)t->stack_high;
+
+    /* The stack starts out as it did in every other run. */
+    memset(t->deepest, 0, (size_t)(t->stack_high - t->deepest));
+    t->deepest = t->stack_high;
+    *--sp = NULL; /* return address of thread_body, which never returns */
+    *--sp = (void *)thread_body; /* NOLINT */
+    sp -= 6;
+    memset(sp, 0, 6 * sizeof *sp);
+    t->sp = sp;
+    if (t->id >= used)
+        used = t->id + 1;
+    t->spawned = 0;
+    t->top = t->stack_low;
+    t->state = T_PARKED;
+    t->why = WHY_NOTHING;
+    t->req = (struct request){.op = OP_START};
+    t->done = 0;
+    t->effects = 0;
+    t->late = 0;
+    t->holds = false;
+    t->joined = t->detached = false;
+    t->result = NULL;
+    memset(&t->now, 0, sizeof t->now);
+    memset(t->keys, 0, sizeof t->keys);
+    if (tls_size)
+        memcpy(tls_copy + tls_size * (size_t)(t->id + 1), tls_copy, tls_size);
+}
+
+/*
+ * A plain store to a location that is otherwise atomic (initialisation for reuse, say) is an event, but its hook came
+ * before the store. The thread has parked since: the value is in memory, and the event goes before what it wants next.
+ */
+static void hold(struct thread *t)
+{
+    t->held = t->req;
+    t->holds = true;
+    late_values(t);
+    t->req = late_request(t);
+}
+
+static void resume(struct thread *t, word answer)
+{
+    self = t;
+    if (tls_size)
+        memcpy(tls_low, tls_copy + tls_size * (size_t)(t->id + 1), tls_size);
+    engine_switch(&engine_sp, t->sp, answer);
+    if (tls_size)
+        memcpy(tls_copy + tls_size * (size_t)(t->id + 1), tls_low, tls_size);
+    self = NULL;
+    if (t->req.op <= OP_CAS || t->req.op == OP_FENCE)
+        t->top = (char *)t->sp + 56; /* six registers and a return address, see switch.S */
+    if (weaken_count)
+        weaken_request(&t->req);
+    if (t->late && t->req.op != OP_PLAIN)
+        hold(t);
+    if ((char *)t->sp < t->deepest)
+        t->deepest = (char *)t->sp - HOOKS < t->stack_low + 4096 ? t->stack_low + 4096 : (char *)t->sp - HOOKS;
+}
+
+/* The running thread stops for good. */
+void run_abandon(void)
+{
+    engine_switch(&engine_home, engine_sp, 0);
+    abort();
+}
+
+/* ---- executing events ---- */
+
+/* The program's memory, read by the engine for a thread: a bad address is that thread's fault. */
+word read_memory(uintptr_t addr, int size)
+{
+    word w = 0;
+    touching = true;
+    memcpy(&w, (const void *)addr, (size_t)size); /* NOLINT */
+    touching = false;
+    return w;
+}
+
+static bool executed(int stamp)
+{
+    return stamp < 0 || thread[ev(stamp)->thread].done > ev(stamp)->index;
+}
+
+/* Memory holds the newest executed write, for the plain loads that may follow. */
+static void write_memory(int stamp)
+{
+    struct event *e = ev(stamp);
+    const struct place *p = &G->place[e->loc];
+
+    if (is_lock(e->op))
+        return;
+    for (int i = e->pos + 1; i < p->count; i++)
+        if (executed(p->mo[i]))
+            return;
+    memcpy((void *)p->addr, &e->value, (size_t)e->size); /* NOLINT */
+}
+
+static void diverged(const struct thread *t, const char *what)
+{
+    failure.thread = t->id;
+    fail(ERR_DIVERGED, t->req.pc, t->req.addr, "the program behaved differently on a second run (%s); it must not depend on time, "
+         "randomness, addresses or uninitialised locals", what);
+}
+
+static void first_touch(struct thread *t, struct event *e)
+{
+    struct place *p = &G->place[e->loc];
+
+    if (!shadow_own(p->addr, p->size, e->loc)) {
+        failure.thread = t->id;
+        fail(ERR_UNSUPPORTED, e->pc, p->addr, "atomic accesses of different sizes overlap");
+    }
+    p->fresh = !shadow_defined(p->addr, p->size);
+    if (!is_lock(e->op) && p->init != read_memory(p->addr, p->size))
+        diverged(t, "initial value");
+}
+
+static void touch_access(struct thread *t, struct event *e, bool write)
+{
+    struct place *p = &G->place[e->loc];
+
+    failure.thread = t->id;
+    shadow_atomic(t->id, e, p->addr, p->size, write);
+    if (failure.kind)
+        return;
+    if (shadow_owner(p->addr) != e->loc)
+        first_touch(t, e);
+    if (e->kind == E_READ && e->rf == INIT && p->fresh && !failure.kind)
+        fail(ERR_UNINIT, e->pc, p->addr, "load of memory that was never stored to");
+}
+
+static bool matches(const struct thread *t, const struct event *e)
+{
+    const struct request *q = &t->req;
+
+    if (q->op != e->op)
+        return false;
+    if (e->loc < 0)
+        return q->order == e->order && q->extra == e->extra;
+    if (q->addr != G->place[e->loc].addr || q->size != e->size)
+        return false;
+    if (e->kind == E_WRITE)
+        return q->operand == e->value;
+    return q->operand == e->operand && (q->op != OP_CAS || q->expected == e->expected);
+}
+
+static void lock_misuse(struct thread *t, const struct event *e)
+{
+    failure.thread = t->id;
+    if (is_lock(e->op) && e->value == DESTROYED && e->size == 1)
+        fail(ERR_MUTEX, e->pc, G->place[e->loc].addr, "the mutex has been destroyed");
+    if (e->op == OP_LOCK && (e->flags & F_WAITS) && e->value == (word)t->id + 1)
+        fail(ERR_MUTEX, e->pc, G->place[e->loc].addr, "the thread locks a mutex that it holds already");
+}
+
+/* A compare-exchange that failed stores what it read: a plain store of the thread, which is parked. */
+static bool store_expected(struct thread *t, const struct event *e)
+{
+    uintptr_t out = (uintptr_t)t->req.out;
+
+    failure.thread = t->id;
+    if (shadow_plain_of(t, out, e->size, true, false, e->pc, (uintptr_t)t->sp))
+        fail(ERR_UNSUPPORTED, e->pc, out, "the expected value of a compare-exchange is an atomic location itself");
+    if (failure.kind)
+        return false;
+    touching = true;
+    memcpy(t->req.out, &e->value, e->size);
+    touching = false;
+    return true;
+}
+
+/* Executes the next event of a thread that has it in the graph; true when the thread may go on. */
+static bool execute(struct thread *t)
+{
+    int stamp = G->thread[t->id].at[t->done];
+    struct event *e = ev(stamp);
+    word result = 0;
+    bool store = false;
+
+    if (!matches(t, e)) {
+        diverged(t, "next step");
+        return false;
+    }
+    switch (e->kind) {
+    case E_READ:
+        touch_access(t, e, (e->flags & F_RMW) != 0);
+        lock_misuse(t, e);
+        if (failure.kind)
+            return false;
+        result = e->value;
+        if (e->flags & F_RMW) {
+            t->done++;
+            stamp = G->thread[t->id].at[t->done];
+            write_memory(stamp);
+        }
+        if (e->op == OP_CAS || e->op == OP_TRYLOCK)
+            result = (e->flags & F_RMW) ? 1 : 0;
+        if (e->op == OP_CAS && !(e->flags & F_RMW)) {
+            if (t->req.by_value)
+                result = e->value;
+            else
+                store = true;
+        } else if (e->op == OP_CAS && t->req.by_value) {
+            result = e->value;
+        }
+        break;
+    case E_WRITE:
+        touch_access(t, e, true);
+        if (failure.kind)
+            return false;
+        write_memory(stamp);
+        break;
+    case E_CREATE:
+        thread_begin(&thread[e->extra]);
+        thread[e->extra].creator = stamp;
+        break;
+    case E_END:
+        t->state = T_DONE;
+        break;
+    case E_JOIN:
+        result = (word)(uintptr_t)thread[e->extra].result;
+        break;
+    default:
+        break;
+    }
+    t->done++;
+    statistics.steps++;
+    t->now = ev(stamp)->hb;
+    if (store && !store_expected(t, e))
+        return false;
+    if (e->kind == E_END)
+        return false;
+    if (e->flags & F_WAITS) {
+        t->state = T_BLOCKED;
+        t->why = WHY_LOCK;
+        return false;
+    }
+    if (e->op == OP_PLAIN && t->holds) {
+        t->holds = t->late > 0;
+        t->req = t->holds ? late_request(t) : t->held;
+    } else {
+        resume(t, result);
+    }
+    return !failure.kind;
+}
+
+/* May the thread's next event, which the graph has, be executed yet? */
+static bool ready(const struct thread *t)
+{
+    if (t->state != T_PARKED || t->done >= G->thread[t->id].count)
+        return false;
+    const struct event *e = ev(G->thread[t->id].at[t->done]);
+    return e->rf < 0 || executed(e->rf);
+}
+
+static void replay(void)
+{
+    bool moved = true;
+
+    while (moved && !failure.kind) {
+        moved = false;
+        for (int t = 0; t < G->threads && !failure.kind; t++)
+            while (ready(&thread[t])) {
+                moved = true;
+                if (!execute(&thread[t]))
+                    break;
+            }
+    }
+    for (int t = 0; t < G->threads && !failure.kind; t++)
+        if (thread[t].done != G->thread[t].count)
+            diverged(&thread[t], "missing step");
+}
+
+/* ---- new events ---- */
+
+static bool blocked_by(struct thread *t, enum why why)
+{
+    t->state = T_BLOCKED;
+    t->why = why;
+    return false;
+}
+
+/* Is the next request of the thread one that can be added now? */
+static bool enabled(struct thread *t)
+{
+    const struct request *q = &t->req;
+
+    if (t->state != T_PARKED)
+        return false;
+    if (q->op == OP_ASSUME) {
+        statistics.assumed = true;
+        return blocked_by(t, WHY_ASSUME);
+    }
+    if (t->id == options.stop_thread && t->done >= options.stop_at && q->op != OP_START)
+        return blocked_by(t, WHY_STOPPED);
+    if (q->op == OP_JOIN)
+        return thread[q->extra].state == T_DONE;
+    if (t->done >= options.bound) {
+        statistics.cut = true;
+        return blocked_by(t, WHY_BOUND);
+    }
+    bool reads = (q->op <= OP_CAS && q->op != OP_STORE) || q->op == OP_TRYLOCK;
+    if (options.spin && reads && spin_repeats(t, spin_state(t)))
+        return blocked_by(t, WHY_SPIN);
+    return true;
+}
+
+static enum outcome extend(void)
+{
+    for (;;) {
+        struct thread *next = NULL;
+        for (int t = 0; t < run_threads() && !next; t++)
+            if (enabled(&thread[t]))
+                next = &thread[t];
+        if (!next)
+            break;
+        if (time_is_up)
+            return RUN_PRUNED;
+        failure.thread = next->id;
+        if (!explore_add(next->id))
+            return RUN_PRUNED;
+        execute(next);
+        if (failure.kind)
+            return RUN_ERROR;
+    }
+    for (int t = 0; t < run_threads(); t++)
+        if (thread[t].state != T_DONE)
+            return RUN_BLOCKED;
+    return RUN_COMPLETE;
+}
+
+int run_threads(void)
+{
+    return used;
+}
+
+enum outcome run_once(void)
+{
+    memset(&failure, 0, offsetof(struct failure, text) + 1);
+    shadow_begin();
+    memcpy((void *)data_low, data_copy, data_size); /* NOLINT */
+    for (int t = 0; t < used; t++) {
+        thread[t].state = T_NONE;
+        thread[t].done = 0;
+    }
+    used = 0;
+    thread_begin(&thread[0]);
+    lin_begin_run();
+    outcome_begin();
+    statistics.runs++;
+    int jump = sigsetjmp(escape, 0);
+    if (jump)
+        return jump == 2 ? RUN_PRUNED : RUN_ERROR;
+    replay();
+    if (failure.kind)
+        return RUN_ERROR;
+    enum outcome o = extend();
+    if (o == RUN_COMPLETE)
+        shadow_end();
+    return failure.kind ? RUN_ERROR : o;
+}

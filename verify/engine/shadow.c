@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each byte of the program's memory went through in this run.
+ *
+ * Plain accesses are not events of the graph: they run natively, in an order that extends program order and
+ * reads-from. For every byte the last plain store and the plain loads since are kept as epochs (a thread and the number
+ * of events that it had executed), and two accesses are ordered when the later one's happens-before clock covers the
+ * earlier epoch (Flanagan and Freund, PLDI 2009). A byte of the heap that was never stored to is uninitialised.
+ *
+ * Heap blocks come from one bump allocator per thread, so that addresses do not depend on the schedule, and are never
+ * reused within a run, so that a stale pointer always hits a freed block.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ARENA ((uintptr_t)0x100000000000)
+enum { HEAP_SIZE = 1 << 24, RED = 16, WORD = 8 };
+enum { LOGGED = 1, ATOMIC = 2 };
+enum { UNDEFINED = 1u << 31, MANY = 0x7f };
+
+/* An epoch: thread + 1 in bits 24 to 30, count of events below, 0 when there is none. */
+struct cell {
+    uint32_t w, r;
+};
+
+struct region {
+    uintptr_t low, high;
+    struct cell *cell;
+    uint8_t *touched; /* per word */
+    uint16_t *owner;  /* per byte: atomic location + 1 */
+};
+
+struct block {
+    uintptr_t start;
+    size_t size;
+    uint64_t alloc_pc, free_pc;
+    int thread, epoch, free_thread;
+    bool freed;
+};
+
+static struct region regions[2]; /* the program's static data; stacks and heap */
+static uintptr_t heap_low;
+static uint32_t *block_map; /* per word of the heap: block + 1 */
+static struct block *block;
+static int blocks, block_room;
+static uintptr_t bump[MAX_THREADS];
+
+static uintptr_t *touched;
+static int touches, touch_room;
+
+static struct clock *readers; /* epochs + 1 per thread, where several threads have read */
+static int reader_sets, reader_room;
+
+static bool freeing; /* the plain store in hand is a free */
+
+bool shadow_logging;
+struct access *shadow_log;
+int shadow_logged;
+static int log_room;
+
+static void *reserve(size_t size, uintptr_t at)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
+    void *p = mmap((void *)at, size, PROT_READ | PROT_WRITE, flags, -1, 0); /* NOLINT */
+    if (p == MAP_FAILED || (at && p != (void *)at))
+        engine_bug("cannot reserve %zu bytes of address space", size);
+    return p;
+}
+
+static void region_init(struct region *r, uintptr_t low, uintptr_t high)
+{
+    size_t bytes = (high - low + 4096) & ~(size_t)4095;
+
+    r->low = low;
+    r->high = high;
+    r->cell = reserve(bytes * sizeof(struct cell), 0);
+    r->touched = reserve(bytes / WORD, 0);
+    r->owner = reserve(bytes * sizeof(uint16_t), 0);
+}
+
+void shadow_init(uintptr_t data, uintptr_t end)
+{
+    size_t size = (size_t)MAX_THREADS * (STACK_SIZE + HEAP_SIZE);
+
+    reserve(size, ARENA);
+    heap_low = ARENA + (uintptr_t)MAX_THREADS * STACK_SIZE;
+    block_map = reserve((size_t)MAX_THREADS * HEAP_SIZE / WORD * sizeof(uint32_t), 0);
+    region_init(&regions[0], data & ~(uintptr_t)15, (end + 15) & ~(uintptr_t)15);
+    region_init(&regions[1], ARENA, ARENA + size);
+    for (int t = 0; t < MAX_THREADS; t++) {
+        mprotect(shadow_stack(t), 4096, PROT_NONE); /* catches overflow */
+        bump[t] = heap_low + (uintptr_t)t * HEAP_SIZE;
+    }
+}
+
+char *shadow_stack(int t)
+{
+    return (char *)ARENA + (size_t)t * STACK_SIZE; /* NOLINT */
+}
+
+static inline struct region *region_of(uintptr_t a)
+{
+    if (a >= regions[1].low && a < regions[1].high)
+        return &regions[1];
+    if (a >= regions[0].low && a < regions[0].high)
+        return &regions[0];
+    return NULL;
+}
+
+static inline void touch(struct region *r, uintptr_t a)
+{
+    uint8_t *flag = &r->touched[(a - r->low) / WORD];
+    if (*flag)
+        return;
+    *flag = LOGGED;
+    if (touches == touch_room) {
+        touch_room = touch_room ? touch_room * 2 : 1024;
+        touched = realloc(touched, (size_t)touch_room * sizeof *touched);
+        if (!touched)
+            engine_bug("out of memory");
+    }
+    touched[touches++] = a & ~(uintptr_t)(WORD - 1);
+}
+
+/* Forgets the previous run. */
+void shadow_begin(void)
+{
+    for (int i = 0; i < touches; i++) {
+        struct region *r = region_of(touched[i]);
+        size_t at = touched[i] - r->low;
+        if (r->touched[at / WORD] & ATOMIC)
+            memset(&r->owner[at], 0, WORD * sizeof *r->owner);
+        r->touched[at / WORD] = 0;
+        memset(&r->cell[at], 0, WORD * sizeof *r->cell);
+    }
+    touches = 0;
+    for (int i = 0; i < blocks; i++) {
+        size_t words = (block[i].size + WORD - 1) / WORD;
+        memset(&block_map[(block[i].start - heap_low) / WORD], 0, (words ? words : 1) * sizeof *block_map);
+    }
+    if (blocks)
+        for (int t = 0; t < MAX_THREADS; t++)
+            bump[t] = heap_low + (uintptr_t)t * HEAP_SIZE;
+    blocks = 0;
+    freeing = false;
+    reader_sets = 0;
+    shadow_logged = 0;
+}
+
+/* ---- races ---- */
+
+static inline uint32_t pack(int t, int epoch)
+{
+    return (uint32_t)(t + 1) << 24 | (uint32_t)epoch;
+}
+
+static inline bool covered(const struct clock *c, int me, uint32_t e)
+{
+    int t = (int)(e >> 24 & 0x7f) - 1;
+    return t == me || c->n[t] > (int)(e & 0xffffff);
+}
+
+struct look {
+    uintptr_t addr;
+    size_t size;
+    const struct clock *now;
+    int me, epoch;
+    bool write, atomic;
+    uint64_t pc;
+};
+
+static void race(const struct look *l, uintptr_t at, int t, int epoch, bool other_write, bool other_atomic)
+{
+    failure.other_thread = t;
+    failure.other_epoch = epoch;
+    failure.other_write = other_write;
+    failure.other_atomic = other_atomic;
+    failure.write = l->write;
+    failure.atomic = l->atomic;
+    failure.size = (int)l->size;
+    failure.freeing = freeing;
+    if (freeing)
+        fail(ERR_FREED, l->pc, at, "the block is freed although %s %s%s of T%d is not ordered before",
+             other_atomic ? "an" : "a", other_atomic ? "atomic " : "", other_write ? "store" : "load", t);
+    fail(ERR_RACE, l->pc, at, "%s%s and %s%s are not ordered", l->atomic ? "atomic " : "",
+         l->write ? "store" : "load", other_atomic ? "atomic " : "", other_write ? "store" : "load");
+}
+
+static bool check_readers(const struct look *l, uintptr_t at, uint32_t r)
+{
+    if (!r)
+        return true;
+    if (r >> 24 != MANY) {
+        if (covered(l->now, l->me, r))
+            return true;
+        race(l, at, (int)(r >> 24) - 1, (int)(r & 0xffffff), false, false);
+        return false;
+    }
+    const struct clock *set = &readers[r & 0xffffff];
+    for (int t = 0; t < MAX_THREADS; t++)
+        if (set->n[t] && t != l->me && l->now->n[t] <= set->n[t] - 1) {
+            race(l, at, t, set->n[t] - 1, false, false);
+            return false;
+        }
+    return true;
+}
+
+static uint32_t add_reader(uint32_t r, const struct look *l)
+{
+    uint32_t mine = pack(l->me, l->epoch);
+
+    if (!r || (r >> 24 != MANY && covered(l->now, l->me, r)))
+        return mine;
+    if (r >> 24 != MANY) {
+        if (reader_sets == reader_room) {
+            reader_room = reader_room ? reader_room * 2 : 64;
+            readers = realloc(readers, (size_t)reader_room * sizeof *readers);
+            if (!readers)
+                engine_bug("out of memory");
+        }
+        struct clock *set = &readers[reader_sets];
+        memset(set, 0, sizeof *set);
+        set->n[(r >> 24) - 1] = (int16_t)((r & 0xffffff) + 1);
+        r = (uint32_t)MANY << 24 | (uint32_t)reader_sets++;
+    }
+    readers[r & 0xffffff].n[l->me] = (int16_t)(l->epoch + 1);
+    return r;
+}
+
+/* A plain access to a location that was also accessed atomically: the atomic accesses are in the graph. */
+static bool check_atomics(const struct look *l, int loc)
+{
+    for (int x = G->place[loc].last; x >= 0; x = ev(x)->prev) {
+        const struct event *e = ev(x);
+        bool conflict = l->write || e->kind == E_WRITE;
+        if (!conflict || e->thread == l->me || thread[e->thread].done <= e->index || in_clock(l->now, e))
+            continue;
+        failure.other_pc = e->pc;
+        race(l, G->place[loc].addr, e->thread, e->index, e->kind == E_WRITE, true);
+        return false;
+    }
+    return true;
+}
+
+/* ---- heap ---- */
+
+static struct block *block_at(uintptr_t a)
+{
+    uint32_t b = block_map[(a - heap_low) / WORD];
+    return b ? &block[b - 1] : NULL;
+}
+
+/* The block before an address that belongs to none: the one that somebody ran out of. */
+static struct block *block_near(uintptr_t a)
+{
+    struct block *best = NULL;
+    for (int i = 0; i < blocks; i++)
+        if (block[i].start <= a + 64 && (!best || block[i].start > best->start))
+            best = &block[i];
+    return best;
+}
+
+bool shadow_block_of(uintptr_t a, uintptr_t *start, size_t *size, uint64_t *pc)
+{
+    if (a < heap_low || a >= regions[1].high)
+        return false;
+    struct block *b = block_at(a);
+    if (!b)
+        b = block_near(a);
+    if (!b)
+        return false;
+    *start = b->start;
+    *size = b->size;
+    *pc = b->alloc_pc;
+    return true;
+}
+
+static bool check_block(const struct look *l)
+{
+    struct block *b = block_at(l->addr);
+
+    if (!b || l->addr < b->start || l->addr + l->size > b->start + b->size) {
+        struct block *n = b ? b : block_near(l->addr);
+        failure.size = (int)l->size;
+        failure.other_pc = n ? n->alloc_pc : 0;
+        if (n)
+            fail(ERR_BOUNDS, l->pc, l->addr, "%s of %zu bytes at offset %ld of a block of %zu", l->write ? "store" : "load",
+                 l->size, (long)(l->addr - n->start), n->size);
+        else
+            fail(ERR_BOUNDS, l->pc, l->addr, "%s of %zu bytes outside of every block", l->write ? "store" : "load", l->size);
+        return false;
+    }
+    if (b->freed) {
+        failure.other_pc = b->free_pc;
+        failure.other_thread = b->free_thread;
+        fail(ERR_FREED, l->pc, l->addr, "%s of freed memory", l->write ? "store" : "load");
+        return false;
+    }
+    if (options.races && b->thread != l->me && l->now->n[b->thread] <= b->epoch) {
+        failure.other_pc = b->alloc_pc;
+        race(l, l->addr, b->thread, b->epoch, true, false);
+        return false;
+    }
+    return true;
+}
+
+/* The stack of a thread that has ended, or below where it stands: nothing lives there. */
+static bool check_stack(const struct look *l, uintptr_t own_sp)
+{
+    const struct thread *t = &thread[(l->addr - ARENA) / STACK_SIZE];
+    bool dead = t->id == l->me ? l->addr < own_sp : t->state == T_DONE || t->state == T_NONE || l->addr < (uintptr_t)t->top;
+
+    if (dead)
+        fail(ERR_FREED, l->pc, l->addr, "%s of a local variable whose function has returned", l->write ? "store" : "load");
+    return !dead;
+}
+
+/* ---- accesses ---- */
+
+static void log_access(const struct look *l)
+{
+    if (shadow_logged == log_room) {
+        log_room = log_room ? log_room * 2 : 1024;
+        shadow_log = realloc(shadow_log, (size_t)log_room * sizeof *shadow_log);
+        if (!shadow_log)
+            engine_bug("out of memory");
+    }
+    shadow_log[shadow_logged++] = (struct access){.addr = l->addr, .size = (uint32_t)l->size, .thread = (uint8_t)l->me,
+                                                  .write = l->write, .epoch = l->epoch, .pc = l->pc};
+}
+
+static const struct clock after_all = {{[0 ... MAX_THREADS - 1] = INT16_MAX}};
+
+/*
+ * Plain access by the running thread. copy: the bytes are only moved on (struct assignment, memcpy), so that padding
+ * may be undefined.
+ */
+static bool access_byte(struct region *r, const struct look *l, uintptr_t a, bool heap, bool copy, uint32_t mine)
+{
+    struct cell *c = &r->cell[a - r->low];
+
+    if (c->w && !covered(l->now, l->me, c->w)) {
+        race(l, a, (int)(c->w >> 24 & 0x7f) - 1, (int)(c->w & 0xffffff), true, false);
+        return false;
+    }
+    if (l->write) {
+        if (c->r && c->r != mine && !check_readers(l, a, c->r))
+            return false;
+        touch(r, a);
+        c->w = mine;
+        c->r = 0;
+        return true;
+    }
+    if (heap && !copy && options.uninit && (!c->w || c->w & UNDEFINED)) {
+        fail(ERR_UNINIT, l->pc, a, "load of %zu bytes that were never stored", l->size);
+        return false;
+    }
+    if (c->r != mine) {
+        touch(r, a);
+        c->r = add_reader(c->r, l);
+    }
+    return true;
+}
+
+static void access_bytes(struct region *r, const struct look *l, bool copy)
+{
+    uint32_t mine = pack(l->me, l->epoch);
+    bool heap = r == &regions[1] && l->addr >= heap_low;
+    struct cell *c = &r->cell[l->addr - r->low], old = c[0];
+    size_t same = 1;
+
+    if (!access_byte(r, l, l->addr, heap, copy, mine))
+        return;
+    /* Most often all bytes of a word have gone through the same: what came out for the first then does for them. */
+    if ((l->addr & (WORD - 1)) + l->size <= WORD && c[0].r >> 24 != MANY)
+        for (; same < l->size && c[same].w == old.w && c[same].r == old.r; same++)
+            c[same] = c[0];
+    for (; same < l->size; same++)
+        if (!access_byte(r, l, l->addr + same, heap, copy, mine))
+            return;
+}
+
+/* Has this run accessed any of these bytes atomically? */
+static bool any_atomic(const struct region *r, uintptr_t addr, size_t size)
+{
+    size_t first = (addr - r->low) / WORD, last = (addr + size - 1 - r->low) / WORD;
+
+    for (size_t i = first; i <= last; i++)
+        if (r->touched[i] & ATOMIC)
+            return true;
+    return false;
+}
+
+static void check_owners(struct region *r, const struct look *l)
+{
+    for (uintptr_t a = l->addr; a < l->addr + l->size; a++) {
+        int loc = r->touched[(a - r->low) / WORD] & ATOMIC ? r->owner[a - r->low] - 1 : -1;
+        if (loc >= 0 && !check_atomics(l, loc))
+            return;
+    }
+}
+
+/* True when some of the bytes belong to a location that this run has accessed atomically. */
+static inline bool plain_of(struct thread *t, uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc, uintptr_t sp)
+{
+    struct region *r = region_of(addr);
+    struct look l = {addr, size, &t->now, t->id, t->done, write, false, pc};
+
+    bool own = addr >= (uintptr_t)t->stack_low && addr < (uintptr_t)t->stack_high;
+    if (write && !own)
+        t->effects++;
+    if (!r || !size)
+        return false;
+    if (addr + size > r->high)
+        l.size = r->high - addr;
+    if (shadow_logging)
+        log_access(&l);
+    if (r == &regions[1] && !(addr >= heap_low ? check_block(&l) : check_stack(&l, sp)))
+        return false;
+    if (!options.races)
+        l.now = &after_all;
+    bool mixed = any_atomic(r, addr, l.size);
+    if (mixed)
+        check_owners(r, &l);
+    if (!failure.kind)
+        access_bytes(r, &l, copy);
+    return mixed;
+}
+
+bool shadow_plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc)
+{
+    return plain_of(self, addr, size, write, copy, pc, (uintptr_t)__builtin_frame_address(0));
+}
+
+/* The same for a thread that is parked, with its stack at sp. */
+bool shadow_plain_of(struct thread *t, uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc, uintptr_t sp)
+{
+    return plain_of(t, addr, size, write, copy, pc, sp);
+}
+
+/* Does this address belong to a location that this run has accessed atomically? */
+int shadow_owner(uintptr_t a)
+{
+    struct region *r = region_of(a);
+    if (!r || !(r->touched[(a - r->low) / WORD] & ATOMIC))
+        return -1;
+    return r->owner[a - r->low] - 1;
+}
+
+/* First atomic access to a location in this run. False when another one overlaps it. */
+bool shadow_own(uintptr_t addr, int size, int loc)
+{
+    struct region *r = region_of(addr);
+    bool fits = true;
+
+    for (uintptr_t a = addr; r && a < addr + (uintptr_t)size && a < r->high; a++) {
+        touch(r, a);
+        r->touched[(a - r->low) / WORD] |= ATOMIC;
+        uint16_t *o = &r->owner[a - r->low];
+        if (*o && *o != loc + 1)
+            fits = false;
+        *o = (uint16_t)(loc + 1);
+    }
+    return fits;
+}
+
+/* True when all bytes of the location have a defined value, which only the heap can lack. */
+bool shadow_defined(uintptr_t addr, int size)
+{
+    if (addr < heap_low || addr >= regions[1].high || !options.uninit)
+        return true;
+    for (int i = 0; i < size; i++) {
+        uint32_t w = regions[1].cell[addr - regions[1].low + (uintptr_t)i].w;
+        if (!w || w & UNDEFINED)
+            return false;
+    }
+    return true;
+}
+
+/* Atomic access by thread me, whose happens-before clock it has; the engine calls this. */
+void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool write)
+{
+    struct region *r = region_of(addr);
+    struct look l = {addr, (size_t)size, &e->hb, me, e->index, write, true, e->pc};
+
+    if (!r)
+        return;
+    if (r == &regions[1] && !(addr >= heap_low ? check_block(&l) : check_stack(&l, (uintptr_t)thread[me].sp)))
+        return;
+    if (!options.races)
+        return;
+    for (int i = 0; i < size; i++) {
+        const struct cell *c = &r->cell[addr - r->low + (uintptr_t)i];
+        if (c->w && !covered(&e->hb, me, c->w)) {
+            race(&l, addr, (int)(c->w >> 24 & 0x7f) - 1, (int)(c->w & 0xffffff), true, false);
+            return;
+        }
+        if (write && !check_readers(&l, addr, c->r))
+            return;
+    }
+}
+
+/* memcpy and memmove: the target is as defined as the source. */
+void shadow_copy(uintptr_t to, uintptr_t from, size_t size)
+{
+    struct region *r = region_of(to), *q = region_of(from);
+
+    if (!r || r != &regions[1] || to < heap_low)
+        return;
+    for (size_t i = 0; i < size; i++) {
+        struct cell *c = &r->cell[to - r->low + i];
+        bool heap = q == &regions[1] && from >= heap_low;
+        const struct cell *s = heap ? &q->cell[from - q->low + i] : NULL;
+        if (s && (!s->w || s->w & UNDEFINED))
+            c->w |= UNDEFINED;
+    }
+}
+
+/* ---- allocation ---- */
+
+void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc)
+{
+    int t = self->id;
+    uintptr_t limit = heap_low + (uintptr_t)(t + 1) * HEAP_SIZE;
+
+    if (align & (align - 1) || !align)
+        fail(ERR_ALLOCATION, pc, 0, "the alignment %zu is not a power of two", align);
+    if (align < 16)
+        align = 16;
+    uintptr_t start = (bump[t] + RED + align - 1) & ~(uintptr_t)(align - 1);
+    if (size > limit - start || start + size + RED > limit) {
+        fail(ERR_UNSUPPORTED, pc, 0, "a thread may allocate at most %d bytes", HEAP_SIZE);
+        return NULL;
+    }
+    bump[t] = (start + size + 15) & ~(uintptr_t)15;
+    if (blocks == block_room) {
+        block_room = block_room ? block_room * 2 : 64;
+        block = realloc(block, (size_t)block_room * sizeof *block);
+        if (!block)
+            engine_bug("out of memory");
+    }
+    block[blocks++] = (struct block){.start = start, .size = size, .alloc_pc = pc, .thread = t, .epoch = self->done};
+    size_t words = (size + WORD - 1) / WORD;
+    for (size_t i = 0; i < (words ? words : 1); i++)
+        block_map[(start - heap_low) / WORD + i] = (uint32_t)blocks;
+    memset((void *)start, zero ? 0 : 0xa5, size); /* NOLINT */
+    self->effects++;
+    if (zero)
+        shadow_plain(start, size, true, false, pc);
+    return (void *)start; /* NOLINT */
+}
+
+size_t shadow_usable(const void *p)
+{
+    uintptr_t a = (uintptr_t)p;
+    struct block *b = a >= heap_low && a < regions[1].high ? block_at(a) : NULL;
+    return b && b->start == a && !b->freed ? b->size : 0;
+}
+
+/* Freeing is a plain store to the whole block: it races with every access that it is not ordered with. */
+void shadow_free(void *p, uint64_t pc)
+{
+    uintptr_t a = (uintptr_t)p;
+    struct block *b = a >= heap_low && a < regions[1].high ? block_at(a) : NULL;
+
+    if (!p)
+        return;
+    if (!b || b->start != a) {
+        fail(ERR_BAD_FREE, pc, a, "free of an address that no allocation returned");
+        return;
+    }
+    if (b->freed) {
+        failure.other_pc = b->free_pc;
+        failure.other_thread = b->free_thread;
+        fail(ERR_DOUBLE_FREE, pc, a, "second free of the same block");
+        return;
+    }
+    freeing = true;
+    shadow_plain(a, b->size, true, false, pc);
+    freeing = false;
+    b->freed = true;
+    b->free_pc = pc;
+    b->free_thread = self->id;
+}
+
+/* At the end of a complete execution. */
+void shadow_end(void)
+{
+    for (int i = 0; i < blocks && options.leaks; i++)
+        if (!block[i].freed) {
+            failure.thread = block[i].thread;
+            fail(ERR_LEAK, block[i].alloc_pc, block[i].start, "%zu bytes were never freed", block[i].size);
+            return;
+        }
+}

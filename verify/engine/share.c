@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Graphs outside of this process: saved executions, and several processes on one exploration.
+ *
+ * A piece of work is a graph and one choice to take on it, and stands alone. With --jobs the processes share memory:
+ * whoever has nothing to do says so, and whoever has choices left gives away the oldest, which is the biggest.
+ */
+#include "engine.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- packing ---- */
+
+struct packed {
+    uint32_t magic, events, places, bytes;
+};
+
+struct packed_place {
+    uint64_t addr;
+    word init;
+    int32_t id, size, count;
+};
+
+enum { MAGIC = 0x6c616465 };
+
+/* Writes the graph into the buffer; 0 when it does not fit. */
+size_t share_pack(const struct graph *g, char *out, size_t room)
+{
+    struct packed head = {MAGIC, (uint32_t)g->count, 0, 0};
+    size_t at = sizeof head, size = (size_t)g->count * sizeof *g->event;
+
+    if (at + size > room)
+        return 0;
+    memcpy(out + at, g->event, size);
+    at += size;
+    for (int i = 0; i < g->places; i++) {
+        const struct place *p = &g->place[i];
+        struct packed_place q = {p->addr, p->init, i, p->size, p->count};
+        size_t line = (size_t)p->count * sizeof *p->mo;
+        if (p->last < 0)
+            continue;
+        if (at + sizeof q + line > room)
+            return 0;
+        memcpy(out + at, &q, sizeof q);
+        memcpy(out + at + sizeof q, p->mo, line);
+        at += sizeof q + line;
+        head.places++;
+    }
+    head.bytes = (uint32_t)at;
+    memcpy(out, &head, sizeof head);
+    return at;
+}
+
+/* Rebuilds a graph; locations are numbered anew. */
+bool share_unpack(struct graph *g, const char *in, size_t size)
+{
+    struct packed head;
+    int32_t *number = NULL;
+    int numbers = 0;
+
+    memcpy(&head, in, sizeof head);
+    if (size < sizeof head || head.magic != MAGIC || head.bytes > size)
+        return false;
+    const char *events = in + sizeof head, *at = events + head.events * sizeof(struct event);
+    graph_reset(g);
+    for (uint32_t i = 0; i < head.places; i++) {
+        struct packed_place q;
+        bool clash;
+        memcpy(&q, at, sizeof q);
+        int id = graph_place(g, q.addr, q.size, q.init, &clash);
+        if (q.id >= numbers) {
+            number = realloc(number, (size_t)(q.id + 1) * sizeof *number);
+            if (!number)
+                engine_bug("out of memory");
+            numbers = q.id + 1;
+        }
+        number[q.id] = id;
+        struct place *p = &g->place[id];
+        if (p->room < q.count) {
+            p->mo = realloc(p->mo, (size_t)q.count * sizeof *p->mo);
+            if (!p->mo)
+                engine_bug("out of memory");
+            p->room = q.count;
+        }
+        memcpy(p->mo, at + sizeof q, (size_t)q.count * sizeof *p->mo);
+        p->count = q.count;
+        at += sizeof q + (size_t)q.count * sizeof *p->mo;
+    }
+    for (uint32_t i = 0; i < head.events; i++) {
+        struct event e;
+        memcpy(&e, events + i * sizeof e, sizeof e);
+        struct event *f = graph_add(g, e.thread);
+        int loc = e.loc;
+        *f = e;
+        if (loc >= 0)
+            graph_link(g, (int)i, number[loc]);
+    }
+    free(number);
+    return true;
+}
+
+void share_save(const char *path)
+{
+    size_t room = 1 << 26;
+    char *buffer = malloc(room);
+    FILE *f = fopen(path, "wb");
+    size_t n = buffer ? share_pack(G, buffer, room) : 0;
+
+    if (!f || !n || fwrite(buffer, 1, n, f) != n || fclose(f))
+        engine_bug("cannot write %s", path);
+    free(buffer);
+}
+
+bool share_load(const char *path, struct graph *g)
+{
+    size_t room = 1 << 26;
+    char *buffer = malloc(room);
+    FILE *f = fopen(path, "rb");
+    size_t n = f && buffer ? fread(buffer, 1, room, f) : 0;
+    bool ok = n > sizeof(struct packed) && share_unpack(g, buffer, n);
+
+    if (f)
+        fclose(f);
+    free(buffer);
+    return ok;
+}
+
+/* ---- several processes ---- */
+
+enum { JOBS = 64, SLOT = 1 << 20 };
+
+struct shared {
+    atomic_int hungry, active, stop, reporter;
+    struct {
+        atomic_int full; /* 0 free, 1 being filled, 2 work inside, 3 its owner wants work */
+        size_t size;
+        char item[64];
+        struct statistics statistics;
+        atomic_bool done;
+    } job[JOBS];
+};
+
+static struct shared *shared;
+static char *slots;
+static int me, helper_code;
+
+bool share_hungry(void)
+{
+    return shared && atomic_load_explicit(&shared->hungry, memory_order_relaxed) > 0;
+}
+
+bool share_stopped(void)
+{
+    return shared && atomic_load_explicit(&shared->stop, memory_order_relaxed);
+}
+
+/* The process that began looks after the others: one that died must not be waited for. */
+static void look_after(void)
+{
+    int status;
+
+    if (me)
+        return;
+    while (waitpid(-1, &status, WNOHANG) > 0) {
+        if (!WIFEXITED(status) || WEXITSTATUS(status) == 4)
+            engine_bug("a helping process died");
+        if (WEXITSTATUS(status))
+            helper_code = WEXITSTATUS(status);
+    }
+}
+
+/* Hands a piece of work to somebody who asked for it; false when it stays here. */
+bool share_give(const struct graph *g, const void *item, size_t size)
+{
+    for (int j = 0; j < options.jobs; j++) {
+        int wanted = 3;
+        if (!atomic_compare_exchange_strong(&shared->job[j].full, &wanted, 1))
+            continue;
+        size_t n = share_pack(g, slots + (size_t)j * SLOT, SLOT);
+        if (!n) {
+            atomic_store(&shared->job[j].full, 3);
+            return false;
+        }
+        memcpy(shared->job[j].item, item, size);
+        shared->job[j].size = n;
+        atomic_fetch_add(&shared->active, 1);
+        atomic_fetch_sub(&shared->hungry, 1);
+        atomic_store(&shared->job[j].full, 2);
+        return true;
+    }
+    return false;
+}
+
+/* Waits for work; false when there is none left anywhere. */
+bool share_take(struct graph *g, void *item, size_t size)
+{
+    if (!shared)
+        return false;
+    atomic_store(&shared->job[me].full, 3);
+    atomic_fetch_add(&shared->hungry, 1);
+    atomic_fetch_sub(&shared->active, 1);
+    for (;;) {
+        if (atomic_load(&shared->job[me].full) == 2) {
+            memcpy(item, shared->job[me].item, size);
+            if (!share_unpack(g, slots + (size_t)me * SLOT, shared->job[me].size))
+                engine_bug("shared work is damaged");
+            atomic_store(&shared->job[me].full, 0);
+            return true;
+        }
+        if (atomic_load(&shared->stop) || atomic_load(&shared->active) == 0)
+            return false;
+        look_after();
+        usleep(200);
+    }
+}
+
+/* Starts the other processes; true in the one that begins. */
+bool share_start(void)
+{
+    if (options.jobs < 2)
+        return true;
+    if (options.jobs > JOBS)
+        options.jobs = JOBS;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    slots = mmap(NULL, (size_t)options.jobs * SLOT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (shared == MAP_FAILED || slots == MAP_FAILED)
+        engine_bug("cannot share memory");
+    shared->reporter = -1;
+    shared->active = options.jobs;
+    fflush(NULL);
+    for (int j = 1; j < options.jobs; j++) {
+        pid_t p = fork();
+        if (p < 0)
+            engine_bug("cannot fork");
+        if (!p) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            me = j;
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_up(void)
+{
+    for (int j = 0; j < options.jobs; j++) {
+        if (j == me)
+            continue;
+        const struct statistics *s = &shared->job[j].statistics;
+        statistics.executions += s->executions;
+        statistics.blocked += s->blocked;
+        statistics.runs += s->runs;
+        statistics.longest = s->longest > statistics.longest ? s->longest : statistics.longest;
+        statistics.frames = s->frames > statistics.frames ? s->frames : statistics.frames;
+        statistics.cut |= s->cut;
+        statistics.assumed |= s->assumed;
+    }
+}
+
+/*
+ * Called when this process has finished its part. One process goes on to report, with everybody's counts: the first
+ * that failed, or else the one that began. The others end here; code is what the whole thing exits with.
+ */
+bool share_finish(bool failed, int *code)
+{
+    if (!shared)
+        return true;
+    int nobody = -1;
+    bool report = false;
+    if (failed) {
+        report = atomic_compare_exchange_strong(&shared->reporter, &nobody, me);
+        atomic_store(&shared->stop, 1);
+    }
+    shared->job[me].statistics = statistics;
+    atomic_store(&shared->job[me].done, true);
+    if (me && !report)
+        _exit(0);
+    for (int j = 0; j < options.jobs; j++)
+        while (!atomic_load(&shared->job[j].done)) {
+            look_after();
+            usleep(200);
+        }
+    if (!report && atomic_load(&shared->reporter) < 0)
+        report = true;
+    if (report)
+        add_up();
+    if (me || report)
+        return true;
+    for (int status; wait(&status) > 0;)
+        if (WIFEXITED(status) && WEXITSTATUS(status))
+            helper_code = WEXITSTATUS(status);
+    *code = helper_code;
+    return false;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names for addresses. The wrapper leaves a table of call sites in the program (return address, file, function, line);
+ * variables and functions come from the program's own symbol table.
+ */
+#include "engine.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct entry {
+    uint64_t pc;
+    const char *file, *function;
+    uint64_t line;
+};
+
+static const struct entry *sites;
+static size_t site_count;
+static const Elf64_Sym *symbols;
+static size_t symbol_count;
+static const char *names;
+
+/* Maps the program's symbol table; without one there are just no names. */
+static void read_symbols(void)
+{
+    struct stat st;
+    int fd = open("/proc/self/exe", O_RDONLY);
+    if (fd < 0 || fstat(fd, &st))
+        return;
+    const char *image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (image == MAP_FAILED)
+        return;
+    const Elf64_Ehdr *h = (const void *)image;
+    const Elf64_Shdr *s = (const void *)(image + h->e_shoff);
+    for (int i = 0; i < h->e_shnum; i++)
+        if (s[i].sh_type == SHT_SYMTAB) {
+            symbols = (const void *)(image + s[i].sh_offset);
+            symbol_count = s[i].sh_size / sizeof *symbols;
+            names = image + s[s[i].sh_link].sh_offset;
+        }
+}
+
+void symbol_init(const void *from, const void *to)
+{
+    sites = from;
+    site_count = from ? (size_t)((const char *)to - (const char *)from) / sizeof *sites : 0;
+}
+
+static void need_symbols(void)
+{
+    static bool tried;
+    if (!tried)
+        read_symbols();
+    tried = true;
+}
+
+size_t symbol_sites(void)
+{
+    return site_count;
+}
+
+struct site symbol_nth(size_t i)
+{
+    return (struct site){sites[i].pc, sites[i].file, sites[i].function, (int)sites[i].line};
+}
+
+struct site symbol_site(uint64_t pc)
+{
+    /* A crash is inside the function, not at a call: then the nearest call before it must do. */
+    const struct entry *best = NULL;
+
+    for (size_t i = 0; i < site_count; i++) {
+        if (sites[i].pc == pc)
+            return symbol_nth(i);
+        if (sites[i].pc < pc && (!best || sites[i].pc > best->pc))
+            best = &sites[i];
+    }
+    if (best && pc - best->pc < 256)
+        return (struct site){pc, best->file, best->function, (int)best->line};
+    return (struct site){pc, NULL, NULL, 0};
+}
+
+uintptr_t symbol_function(const char *name)
+{
+    need_symbols();
+    for (size_t i = 0; i < symbol_count; i++)
+        if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && !strcmp(names + symbols[i].st_name, name))
+            return symbols[i].st_value;
+    return 0;
+}
+
+static const Elf64_Sym *variable_at(uintptr_t addr)
+{
+    for (size_t i = 0; i < symbol_count; i++)
+        if (ELF64_ST_TYPE(symbols[i].st_info) == STT_OBJECT && addr >= symbols[i].st_value &&
+            addr < symbols[i].st_value + (symbols[i].st_size ? symbols[i].st_size : 1))
+            return &symbols[i];
+    return NULL;
+}
+
+/* A variable, a heap block or a stack, with an offset where it is not the start. */
+const char *symbol_name(uintptr_t addr)
+{
+    static char text[4][200];
+    static int turn;
+    char *out = text[turn = (turn + 1) % 4];
+    uintptr_t start;
+    size_t size;
+    uint64_t pc;
+
+    need_symbols();
+    const Elf64_Sym *v = variable_at(addr);
+    if (v && addr == v->st_value)
+        snprintf(out, sizeof *text, "%s", names + v->st_name);
+    else if (v)
+        snprintf(out, sizeof *text, "%s+%lu", names + v->st_name, (unsigned long)(addr - v->st_value));
+    else if (shadow_block_of(addr, &start, &size, &pc)) {
+        struct site s = symbol_site(pc);
+        snprintf(out, sizeof *text, "block(line %d)+%ld", s.line, (long)(addr - start));
+    } else {
+        for (int t = 0; t < MAX_THREADS; t++)
+            if (addr >= (uintptr_t)thread[t].stack_low && addr < (uintptr_t)thread[t].stack_high) {
+                snprintf(out, sizeof *text, "stack%d+%lu", t, (unsigned long)((uintptr_t)thread[t].stack_high - addr));
+                return out;
+            }
+        snprintf(out, sizeof *text, addr ? "0x%lx" : "NULL", (unsigned long)addr);
+    }
+    return out;
+}
+
+/* One line of a source file, without indentation; empty when it cannot be read. */
+const char *symbol_line(const char *file, int line)
+{
+    static char text[4][240];
+    static int turn;
+    char *out = text[turn = (turn + 1) % 4], buffer[1024];
+    FILE *f = file ? fopen(file, "r") : NULL;
+
+    out[0] = 0;
+    for (int i = 0; f && i < line && fgets(buffer, sizeof buffer, f); i++)
+        if (i == line - 1) {
+            char *p = buffer + strspn(buffer, " \t");
+            p[strcspn(p, "\n")] = 0;
+            snprintf(out, sizeof *text, "%.*s", (int)sizeof *text - 1, p);
+        }
+    if (f)
+        fclose(f);
+    return out;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A counter under a mutex.
+ *
+ * expect: pass 2
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
+static int x;
+
+static void *t1(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&m);
+    x++;
+    pthread_mutex_unlock(&m);
+    return NULL;
+}
+
+static void *t2(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&m);
+    x++;
+    pthread_mutex_unlock(&m);
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t t[2];
+
+    pthread_create(&t[0], NULL, t1, NULL);
+    pthread_create(&t[1], NULL, t2, NULL);
+    pthread_join(t[0], NULL);
+    pthread_join(t[1], NULL);
+    assert(x == 2);
+    (void)n;
+    return 0;
+}

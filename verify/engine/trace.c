@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A counterexample for a person: one column per thread, time downwards, in an order that extends program order and
+ * reads-from; and a sentence that says what is missing.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const order_names[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
+
+const char *order_name(int order)
+{
+    return order_names[order];
+}
+
+static const char *value_text(word v)
+{
+    static char text[8][48];
+    static int turn;
+    char *out = text[turn = (turn + 1) % 8];
+    uintptr_t p = (uintptr_t)v;
+
+    if (v >> 64)
+        snprintf(out, sizeof *text, "0x%lx%016lx", (unsigned long)(v >> 64), (unsigned long)v);
+    else if (p < 1000000)
+        snprintf(out, sizeof *text, "%lu", (unsigned long)p);
+    else if ((v & 0xffffffff) > 0xffff0000 && v <= 0xffffffff)
+        snprintf(out, sizeof *text, "%d", (int)v);
+    else if (p > UINT64_MAX - 1000000)
+        snprintf(out, sizeof *text, "%ld", (long)p);
+    else if (symbol_name(p)[0] != '0')
+        snprintf(out, sizeof *text, "&%.40s", symbol_name(p));
+    else
+        snprintf(out, sizeof *text, "0x%lx", (unsigned long)p);
+    return out;
+}
+
+static const char *value_short(word v, int size)
+{
+    return size < 8 && v < 1000000 ? value_text(v) : size == 4 && v > 0xffff0000 ? value_text(v) : value_text(v);
+}
+
+/* The write half of a read-modify-write is told together with its read. */
+bool trace_hidden(const struct event *e)
+{
+    return e->kind == E_WRITE && (e->flags & F_RMW);
+}
+
+static void describe_read(const struct event *e, char *out, size_t room)
+{
+    const char *x = symbol_name(G->place[e->loc].addr), *order = order_name(e->order);
+    const char *v = value_short(e->value, e->size);
+
+    if (e->op == OP_LOCK || e->op == OP_TRYLOCK) {
+        snprintf(out, room, "%s %s%s", e->op == OP_LOCK ? "lock" : "trylock", x,
+                 e->flags & F_WAITS ? ": waits" : e->flags & F_RMW ? "" : ": taken");
+    } else if (e->op == OP_ARRIVE) {
+        snprintf(out, room, "arrive at %s: %s", x, v);
+    } else if (e->op == OP_AWAIT) {
+        snprintf(out, room, "pass %s%s", x, e->flags & F_WAITS ? ": waits" : "");
+    } else if (e->op == OP_LOAD) {
+        snprintf(out, room, "%s -> %s %s", x, v, order);
+    } else if (e->flags & F_RMW) {
+        const struct event *w = ev(G->thread[e->thread].at[e->index + 1]);
+        snprintf(out, room, "%s: %s => %s %s", x, v, value_short(w->value, e->size), order);
+    } else {
+        snprintf(out, room, "%s: cas fails, saw %s%s %s", x, v, e->flags & F_SPURIOUS ? " (spurious)" : "",
+                 order_name(e->fail_order));
+    }
+}
+
+const char *trace_event(const struct event *e)
+{
+    static char out[256];
+
+    out[0] = 0;
+    switch (e->kind) {
+    case E_READ:
+        describe_read(e, out, sizeof out);
+        break;
+    case E_WRITE:
+        if (e->op == OP_UNLOCK)
+            snprintf(out, sizeof out, "unlock %s", symbol_name(G->place[e->loc].addr));
+        else
+            snprintf(out, sizeof out, "%s = %s %s", symbol_name(G->place[e->loc].addr), value_short(e->value, e->size),
+                     e->op == OP_PLAIN ? "plain" : order_name(e->order));
+        break;
+    case E_FENCE:
+        snprintf(out, sizeof out, "fence %s", order_name(e->order));
+        break;
+    case E_CREATE:
+        snprintf(out, sizeof out, "create T%u", e->extra);
+        break;
+    case E_JOIN:
+        snprintf(out, sizeof out, "join T%u", e->extra);
+        break;
+    case E_START:
+        snprintf(out, sizeof out, "start");
+        break;
+    case E_END:
+        snprintf(out, sizeof out, "end");
+        break;
+    default:
+        snprintf(out, sizeof out, "mark");
+        break;
+    }
+    if (e->kind == E_READ) {
+        int newer = G->place[e->loc].count - 1 - pos_of(e) - ((e->flags & F_RMW) ? 1 : 0);
+        size_t n = strlen(out);
+        if (newer > 0 && !(e->flags & F_RMW))
+            snprintf(out + n, sizeof out - n, " (stale: %d newer)", newer);
+    }
+    if (e->weakened) {
+        size_t n = strlen(out);
+        snprintf(out + n, sizeof out - n, " [weakened]");
+    }
+    return out;
+}
+
+/* Stamps in an order that extends program order and reads-from; the caller frees. */
+int *trace_order(int *count)
+{
+    int *out = malloc((size_t)(G->count + 1) * sizeof *out), n = 0, done[MAX_THREADS] = {0};
+    bool moved = true;
+
+    if (!out)
+        engine_bug("out of memory");
+    while (moved) {
+        moved = false;
+        for (int s = 0; s < G->count; s++) {
+            const struct event *e = ev(s);
+            if (e->index != done[e->thread])
+                continue;
+            if (e->rf >= 0 && done[ev(e->rf)->thread] <= ev(e->rf)->index)
+                continue;
+            done[e->thread]++;
+            out[n++] = s;
+            moved = true;
+        }
+    }
+    *count = n;
+    return out;
+}
+
+/* The logged plain access of a thread that took part in the failure, or NULL. */
+static const struct access *partner(int t, int epoch, uintptr_t addr, bool need_write)
+{
+    const struct access *best = NULL;
+    for (int i = 0; i < shadow_logged; i++) {
+        const struct access *a = &shadow_log[i];
+        if (a->thread == t && a->epoch == epoch && addr >= a->addr && addr < a->addr + a->size && a->write == need_write)
+            best = a;
+    }
+    return best;
+}
+
+/* Fills in the source position of the other access of a race, which the shadow does not keep. */
+void trace_partner(void)
+{
+    if ((failure.kind != ERR_RACE && !failure.freeing) || failure.other_pc)
+        return;
+    const struct access *a = partner(failure.other_thread, failure.other_epoch, failure.addr, failure.other_write);
+    if (a)
+        failure.other_pc = a->pc;
+}
+
+/* ---- the sentence ---- */
+
+static bool released(const struct event *w)
+{
+    for (int t = 0; t < MAX_THREADS; t++)
+        if (w->rel.n[t])
+            return true;
+    return false;
+}
+
+static const char *where(uint64_t pc)
+{
+    static char out[4][300];
+    static int turn;
+    char *o = out[turn = (turn + 1) % 4];
+    struct site s = symbol_site(pc);
+    const char *base = s.file ? strrchr(s.file, '/') : NULL;
+
+    snprintf(o, sizeof *out, "%s:%d", s.file ? (base ? base + 1 : s.file) : "?", s.line);
+    return o;
+}
+
+/* A read before the second access that reads what the first access's thread wrote after it, without synchronising. */
+static bool missing_link(char *out, size_t room, int from, int epoch, int to, int limit)
+{
+    for (int i = limit < G->thread[to].count ? limit - 1 : G->thread[to].count - 1; i >= 0; i--) {
+        const struct event *r = ev(G->thread[to].at[i]);
+        if (r->kind != E_READ || r->rf < 0)
+            continue;
+        const struct event *w = ev(r->rf);
+        while (w->thread != from && (w->flags & F_RMW)) {
+            int back = ev(G->thread[w->thread].at[w->index - 1])->rf;
+            if (back < 0)
+                break;
+            w = ev(back);
+        }
+        if (w->thread != from || w->index < epoch)
+            continue;
+        bool wr = released(w);
+        if (!wr)
+            snprintf(out, room, "the load at %s reads the store at %s, but that store is %s", where(r->pc), where(w->pc),
+                     order_name(w->order));
+        else
+            snprintf(out, room, "the load at %s reads the store at %s, but the load is %s", where(r->pc), where(w->pc),
+                     order_name((r->op == OP_CAS && !(r->flags & F_RMW)) ? r->fail_order : r->order));
+        return true;
+    }
+    return false;
+}
+
+static void race_sentence(char *out, size_t room)
+{
+    char link[400];
+    int me = failure.thread;
+    /* Indices up to which each side had come; the later access is the one that was reported. */
+    int upto = thread[me].done;
+
+    size_t n = (size_t)snprintf(out, room, "nothing orders %s (T%d) before %s (T%d)", where(failure.other_pc),
+                                failure.other_thread, where(failure.pc), me);
+    if (n >= room)
+        return;
+    if (missing_link(link, sizeof link, failure.other_thread, failure.other_epoch, me, upto))
+        snprintf(out + n, room - n, ": %s", link);
+    else
+        snprintf(out + n, room - n, ": T%d reads nothing that T%d wrote after that", me, failure.other_thread);
+}
+
+static void stale_sentence(char *out, size_t room)
+{
+    size_t n = 0;
+
+    out[0] = 0;
+    for (int s = 0; s < G->count && n + 1 < room; s++) {
+        const struct event *e = ev(s);
+        if (e->kind != E_READ || (e->flags & F_RMW) || pos_of(e) == G->place[e->loc].count - 1)
+            continue;
+        int next = G->place[e->loc].mo[pos_of(e) + 1];
+        n += (size_t)snprintf(out + n, room - n, "%sthe load at %s (T%d) may miss the store at %s (T%d), which nothing orders before it",
+                              n ? "; " : "", where(e->pc), e->thread, where(ev(next)->pc), ev(next)->thread);
+    }
+}
+
+void trace_sentence(char *out, size_t room)
+{
+    out[0] = 0;
+    if (failure.kind == ERR_RACE || failure.freeing)
+        race_sentence(out, room);
+    else if (failure.kind == ERR_FREED || failure.kind == ERR_DOUBLE_FREE)
+        snprintf(out, room, "freed at %s by T%d", where(failure.other_pc), failure.other_thread);
+    else if (failure.kind == ERR_BOUNDS && failure.other_pc)
+        snprintf(out, room, "the block was allocated at %s", where(failure.other_pc));
+    else if (failure.kind == ERR_ASSERT || failure.kind == ERR_LIN)
+        stale_sentence(out, room);
+}
+
+/* ---- the columns ---- */
+
+enum { WIDTH = 34 };
+
+static void row(FILE *out, int t, const char *text, uint64_t pc, bool mark)
+{
+    struct site s = symbol_site(pc);
+    const char *base = s.file ? strrchr(s.file, '/') : NULL;
+
+    fprintf(out, "%s", mark ? "=> " : "   ");
+    for (int i = 0; i < run_threads(); i++)
+        fprintf(out, "%-*.*s", WIDTH, WIDTH - 1, i == t ? text : i ? "|" : "|");
+    if (s.file)
+        fprintf(out, "%s:%d  %.70s", base ? base + 1 : s.file, s.line, symbol_line(s.file, s.line));
+    fprintf(out, "\n");
+}
+
+static void plain_row(FILE *out, uint64_t pc, int t, bool write, bool mark)
+{
+    char text[200];
+    snprintf(text, sizeof text, "%s %s plain", write ? "store" : "load", symbol_name(failure.addr));
+    row(out, t, text, pc, mark);
+}
+
+/* Is a plain access of the race to be told just before this event of its thread? */
+static bool tell_partner(const struct event *e, int index)
+{
+    return failure.kind == ERR_RACE && !failure.other_atomic && failure.other_pc && e->thread == failure.other_thread &&
+           index == failure.other_epoch;
+}
+
+void trace_print(FILE *out)
+{
+    int count, *order = trace_order(&count);
+    bool told = false;
+
+    fprintf(out, "\n   ");
+    for (int t = 0; t < run_threads(); t++)
+        fprintf(out, "T%-*d", WIDTH - 1, t);
+    fprintf(out, "\n");
+    for (int i = 0; i < count; i++) {
+        const struct event *e = ev(order[i]);
+        if (!told && tell_partner(e, e->index)) {
+            plain_row(out, failure.other_pc, failure.other_thread, failure.other_write, true);
+            told = true;
+        }
+        if (trace_hidden(e) || e->kind == E_START || e->kind == E_END)
+            continue;
+        row(out, e->thread, trace_event(e), e->pc, failure.pc == e->pc && e->thread == failure.thread);
+    }
+    if (failure.kind == ERR_RACE && !failure.other_atomic && failure.other_pc && !told)
+        plain_row(out, failure.other_pc, failure.other_thread, failure.other_write, true);
+    if (failure.kind == ERR_RACE && !failure.atomic)
+        plain_row(out, failure.pc, failure.thread, failure.write, true);
+    else if (failure.kind != ERR_RACE)
+        row(out, failure.thread, error_name(failure.kind), failure.pc, true);
+    fprintf(out, "\n");
+    free(order);
+}

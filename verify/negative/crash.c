@@ -1,0 +1,25 @@
+/* harness
+ * property: a pointer that was looked up is not null (it is when nobody has stored it yet)
+ * engines: explore
+ * threads: 2
+ * bound: one store, one look
+ * expect: FAIL crash
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 2
+#include "harness.h"
+
+static int object;
+static _Atomic(int *) place;
+
+static void setup(void) {}
+
+static void thread(int id)
+{
+    if (id == 0)
+        atomic_store_explicit(&place, &object, memory_order_release);
+    else
+        assert(*atomic_load_explicit(&place, memory_order_acquire) == 0);
+}
+
+static void finish(void) {}

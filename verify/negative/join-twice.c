@@ -1,0 +1,29 @@
+/* harness
+ * property: a thread is waited for once (it is twice)
+ * engines: explore
+ * threads: 2
+ * bound: one thread that starts another
+ * expect: FAIL misuse
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 1
+#include "harness.h"
+
+static void *nothing(void *arg)
+{
+    return arg;
+}
+
+static void setup(void) {}
+
+static void thread(int id)
+{
+    pthread_t t;
+
+    (void)id;
+    pthread_create(&t, NULL, nothing, NULL);
+    pthread_join(t, NULL);
+    pthread_join(t, NULL);
+}
+
+static void finish(void) {}

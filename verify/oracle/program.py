@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""Small random programs: 2 to 4 threads of loads, stores, read-modify-writes, compare-exchanges and fences.
+
+An instruction is a tuple: ("load", loc, order), ("store", loc, value, order), ("add", loc, value, order),
+("xchg", loc, value, order), ("cas", loc, expected, desired, order, fail_order, weak), ("fence", order),
+("lock",), ("unlock",). Every read goes into a register of its own.
+"""
+import random
+
+ORDERS = {
+    "load": ["relaxed", "acquire", "seq_cst"],
+    "store": ["relaxed", "release", "seq_cst"],
+    "rmw": ["relaxed", "acquire", "release", "acq_rel", "seq_cst"],
+    "fence": ["acquire", "release", "acq_rel", "seq_cst"],
+}
+READS = ("load", "add", "xchg", "cas")
+
+
+def generate(rng, weak=False, mutex=False, most=10):
+    threads = rng.choice([2, 2, 3, 3, 4])
+    total = rng.randint(threads, most)
+    locations = rng.choice([1, 2, 2, 3])
+    sc_bias = rng.random()
+
+    def order(kind):
+        return "seq_cst" if rng.random() < sc_bias * 0.6 else rng.choice(ORDERS[kind])
+
+    def one():
+        kind = rng.choices(["load", "store", "add", "xchg", "cas", "fence"], [5, 5, 1.2, 1, 1.8, 1.5])[0]
+        x = rng.randrange(locations)
+        if kind == "load":
+            return (kind, x, order("load"))
+        if kind == "store":
+            return (kind, x, rng.randint(1, 2), order("store"))
+        if kind in ("add", "xchg"):
+            return (kind, x, rng.randint(1, 2), order("rmw"))
+        if kind == "cas":
+            return (kind, x, rng.randint(0, 1), rng.randint(1, 3), order("rmw"), order("load"), weak and rng.random() < 0.5)
+        return (kind, order("fence"))
+
+    program = [[] for _ in range(threads)]
+    for i in range(total):
+        program[i if i < threads else rng.randrange(threads)].append(one())
+    if mutex:
+        for t in program:
+            if rng.random() < 0.8:
+                i = rng.randint(0, len(t))
+                j = rng.randint(i, len(t))
+                t.insert(j, ("unlock",))
+                t.insert(i, ("lock",))
+    return program
+
+
+def registers(program):
+    return [(t, i) for t, code in enumerate(program) for i, ins in enumerate(code) if ins[0] in READS]
+
+
+def locations(program):
+    return sorted({ins[1] for code in program for ins in code if ins[0] not in ("fence", "lock", "unlock")})
+
+
+def statement(ins, reg, ref="&%s"):
+    """One instruction as C11; ref gives the address of a location."""
+    k = ins[0]
+    if k in ("lock", "unlock"):
+        return "pthread_mutex_%s(&m);" % k
+    if k == "fence":
+        return "atomic_thread_fence(memory_order_%s);" % ins[1]
+    x = ref % ("x%d" % ins[1])
+    if k == "load":
+        return "%s = atomic_load_explicit(%s, memory_order_%s);" % (reg, x, ins[2])
+    if k == "store":
+        return "atomic_store_explicit(%s, %d, memory_order_%s);" % (x, ins[2], ins[3])
+    if k in ("add", "xchg"):
+        f = "atomic_fetch_add_explicit" if k == "add" else "atomic_exchange_explicit"
+        return "%s = %s(%s, %d, memory_order_%s);" % (reg, f, x, ins[2], ins[3])
+    return None
+
+
+def as_c(program, name):
+    """A C function `name` that runs the program and prints its outcome; state is kept in a struct of its own."""
+    out = ["static struct { _Atomic int %s; } %s_s;" % (", ".join("x%d" % x for x in range(3)), name)]
+    regs = registers(program)
+    for t, i in regs:
+        out.append("static int %s_r%d_%d;" % (name, t, i))
+    ref = "&" + name + "_s.%s"
+    for t, code in enumerate(program):
+        out.append("static void *%s_t%d(void *arg)\n{\n    (void)arg;" % (name, t))
+        for i, ins in enumerate(code):
+            reg = "%s_r%d_%d" % (name, t, i)
+            if ins[0] == "cas":
+                out.append("    { int e = %d; bool ok = atomic_compare_exchange_%s_explicit(%s, &e, %d, memory_order_%s, "
+                           "memory_order_%s); %s = ok ? %d : e; if (!ok && e == %d) %s = 100; }" %
+                           (ins[2], "weak" if ins[6] else "strong", ref % ("x%d" % ins[1]), ins[3], ins[4], ins[5], reg,
+                            ins[2], ins[2], reg))
+            else:
+                out.append("    " + statement(ins, reg, ref))
+        out.append("    return NULL;\n}")
+    out.append("int %s(void)\n{\n    pthread_t t[%d];" % (name, len(program)))
+    for t in range(len(program)):
+        out.append("    pthread_create(&t[%d], NULL, %s_t%d, NULL);" % (t, name, t))
+    for t in range(len(program)):
+        out.append("    pthread_join(t[%d], NULL);" % t)
+    out.append('    printf("%s%%s", %s);' % (
+        "%d " * (len(regs) + len(locations(program))),
+        ", ".join(["%s_r%d_%d" % (name, t, i) for t, i in regs] +
+                  ["atomic_load_explicit(&%s_s.x%d, memory_order_relaxed)" % (name, x) for x in locations(program)] + ['""'])))
+    out.append("    return 0;\n}")
+    return "\n".join(out) + "\n"
+
+
+HEADER = ("#include <pthread.h>\n#include <stdatomic.h>\n#include <stdbool.h>\n#include <stdio.h>\n"
+          "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n")
+
+
+def as_litmus(program, name):
+    """The same for herd7; what a compare-exchange expected is a private location of its own."""
+    locs = locations(program)
+    cas = [(t, i) for t, i in registers(program) if program[t][i][0] == "cas"]
+    start = ["[x%d] = 0;" % x for x in locs] + ["[e%d_%d] = %d;" % (t, i, program[t][i][2]) for t, i in cas]
+    out = ["C %s" % name, "{ %s }" % " ".join(start)]
+    for t, code in enumerate(program):
+        mine = ["int* e%d_%d" % c for c in cas if c[0] == t]
+        out.append("P%d (%s) {" % (t, ", ".join(["atomic_int* x%d" % x for x in locs] + mine)))
+        for i, ins in enumerate(code):
+            if ins[0] == "cas":
+                out.append("  int r%d = atomic_compare_exchange_strong_explicit(x%d, e%d_%d, %d, memory_order_%s, memory_order_%s);"
+                           % (i, ins[1], t, i, ins[3], ins[4], ins[5]))
+            else:
+                out.append("  " + statement(ins, "int r%d" % i, "%s").replace("&", ""))
+        out.append("}")
+    names = ["%d:r%d;" % r for r in registers(program)] + ["x%d;" % x for x in locs] + ["e%d_%d;" % c for c in cas]
+    out.append("locations [%s]\nexists (true)" % " ".join(names))
+    return "\n".join(out) + "\n"
+
+
+def litmus_outcomes(program, text):
+    """Outcomes in herd7's answer, in the form that as_c prints."""
+    out = set()
+    for line in text.splitlines():
+        if "=" not in line or not line.rstrip().endswith(";"):
+            continue
+        got = dict(part.strip().split("=") for part in line.rstrip().rstrip(";").split(";"))
+        row = []
+        for t, i in registers(program):
+            v = int(got["%d:r%d" % (t, i)])
+            if program[t][i][0] == "cas":
+                v = program[t][i][2] if v else int(got["[e%d_%d]" % (t, i)])
+            row.append(v)
+        out.add(tuple(row + [int(got["[x%d]" % x]) for x in locations(program)]))
+    return out
+
+
+def sample(seed, count, **options):
+    rng = random.Random(seed)
+    return [generate(rng, **options) for _ in range(count)]

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Tests of verify/certify: tags, mutants, verdicts and the page."""
+from __future__ import annotations
+
+import json
+import shutil
+
+from ..mutants import weaken
+from ..process import find_tool
+from ..sites import scan_library
+from .case import BOX, BOX_HARNESS, MUTANT, VERIFY, Case
+
+
+class Library(Case):
+    """A tree with a library of one module."""
+
+    ENGINES = ("explore", "genmc") if find_tool("genmc") else ("explore",)
+
+    def setUp(self) -> None:
+        super().setUp()
+        if "genmc" in self.ENGINES:
+            self.need("genmc")
+        for folder in ("lib/include/lade", "verify/box/mutants", "docs"):
+            (self.folder / folder).mkdir(parents=True)
+        for name in ("harness.h", "native.h"):
+            shutil.copy(VERIFY / name, self.folder / "verify" / name)
+        self.box = self.folder / "lib" / "box.c"
+        self.box.write_text(BOX)
+        (self.folder / "verify" / "box" / "mp.c").write_text(BOX_HARNESS)
+
+    def certify(self, *words: str) -> tuple[int, str]:
+        return self.call("certify", "--root", str(self.folder), *words)
+
+    def counts(self, passed: int = 0, failed: int = 0, more: int = 0) -> str:
+        """The closing line: `passed` and `failed` for each engine that is there, `more` failed ones for all together."""
+        here = len(self.ENGINES)
+        return f"{passed * here} passed, {failed * here + more} failed, {(passed + failed) * (2 - here)} skipped"
+
+    def page(self) -> str:
+        return (self.folder / "docs" / "certificate.md").read_text()
+
+    def change(self, old: str, new: str) -> None:
+        text = self.box.read_text()
+        self.assertEqual(text.count(old), 1)
+        self.box.write_text(text.replace(old, new))
+
+
+class Certify(Library):
+    def test_all_killed(self) -> None:
+        code, output = self.certify("--json", "c.json")
+        self.assertEqual((code, output.splitlines()[-1]), (0, self.counts(passed=2)), output)
+        rows = json.loads((self.folder / "c.json").read_text())["rows"]
+        for engine in self.ENGINES:
+            seen = [(r["site"], r["verdict"], r["kind"], r["line"]) for r in rows if r["engine"] == engine]
+            self.assertEqual(seen, [("box.put", "KILLED", "race", 7), ("box.take", "KILLED", "race", 12)])
+        kept = sorted(path.name for path in (self.folder / "build" / "certificate").iterdir())
+        self.assertEqual(kept, [f"{site}-relaxed.{engine}.{end}" for site in ("box.put", "box.take")
+                                for engine in self.ENGINES for end in ("svg", "txt")])
+        before = self.page()
+        self.assertEqual(before.count("KILLED by `box/mp`: race"), 2 * len(self.ENGINES))
+        self.assertEqual(self.certify("--check")[0], 0)
+        self.certify("--no-cache")
+        self.assertEqual(self.page(), before)
+
+    def test_change_by_hand_is_named(self) -> None:
+        self.certify()
+        for old, new, site in (("memory_order_release", "memory_order_relaxed", "box.put"),
+                               ("memory_order_release", "memory_order_seq_cst", "box.put"),
+                               ("memory_order_acquire", "memory_order_relaxed", "box.take")):
+            self.change(old, new)
+            code, output = self.certify("--check")
+            self.assertEqual(code, 1, output)
+            self.assertIn(f"stale: `{site}`", output)
+            self.change(new, old)
+        self.change("static int word;", "\nstatic int word;")
+        code, output = self.certify("--check")
+        self.assertEqual(code, 1, output)
+        self.assertIn("source is lib/box.c:8", output)
+
+    def test_tags_are_complete(self) -> None:
+        for old, new, said in (("/* [box.put] -> [box.take] */", "", "has no tag"),
+                               ("-> [box.take]", "-> [box.gone]", "[box.gone], which does not exist"),
+                               ("[box.take] -> [box.put]", "[box.put] -> [box.put]", "is also the name of"),
+                               ("[box.take] -> [box.put]", "[box.take] <-> [box.put]", "not of the form"),
+                               ("atomic_load_explicit(&full, memory_order_acquire)", "atomic_load(&full)", "without saying so"),
+                               ("memory_order_acquire", "ORDER", "is not written out"),
+                               ("return word;", "return __sync_fetch_and_add(&word, 1);", "use <stdatomic.h>")):
+            before = self.box.read_text()
+            self.change(old, new)
+            code, output = self.certify()
+            self.assertEqual(code, 1, output)
+            self.assertIn(said, output)
+            self.box.write_text(before)
+
+    def test_survivor(self) -> None:
+        self.change("return -1;", "return atomic_load_explicit(&full, memory_order_acquire) - 2; /* [box.look] -> [box.put] */")
+        harness_file = self.folder / "verify" / "box" / "mp.c"
+        harness_file.write_text(BOX_HARNESS.replace("w == -1", "w < 0"))
+        code, output = self.certify()
+        self.assertEqual((code, output.splitlines()[-1]), (1, self.counts(passed=2, failed=1)), output)
+        self.assertIn("SURVIVED", output)
+        self.assertFalse((self.folder / "docs" / "certificate.md").exists())
+        self.change("[box.look] -> [box.put]", "[box.look] -> [box.put] keep: made up | reason")
+        code, output = self.certify()
+        self.assertEqual(code, 0, output)
+        self.assertIn("KEPT: made up \\| reason", self.page())
+        self.assertEqual(self.certify("--check")[0], 0)
+
+    def test_needless_reason(self) -> None:
+        self.change("[box.take] -> [box.put]", "[box.take] -> [box.put] keep: made up")
+        code, output = self.certify()
+        self.assertEqual(code, 1, output)
+        self.assertIn("[box.take] gives a reason", output)
+
+    def test_harness_that_fails_anyway_kills_nothing(self) -> None:
+        (self.folder / "verify" / "box" / "mp.c").write_text(BOX_HARNESS.replace("w == 7", "w == 8"))
+        code, output = self.certify()
+        self.assertEqual(code, 1, output)
+        self.assertNotIn("KILLED", output)
+
+    def test_protocol_mutants(self) -> None:
+        place = self.folder / "verify" / "box" / "mutants" / "wrong-word.txt"
+        for by, expected in ((1, 0), (0, 1)):
+            place.write_text(MUTANT.format(by=by))
+            code, output = self.certify()
+            self.assertEqual(code, expected, output)
+        place.write_text(MUTANT.format(by=1).replace("word = w;", "word = v;"))
+        code, output = self.certify()
+        self.assertEqual(code, 1, output)
+        self.assertIn("occurs 0 times", output)
+
+    def test_inexact_pair(self) -> None:
+        self.change("atomic_load_explicit(&full, memory_order_acquire)",
+                    "atomic_compare_exchange_strong_explicit(&full, &word, 2, memory_order_acquire, memory_order_relaxed)")
+        code, output = self.certify()
+        self.assertEqual(code, 1, output)
+        self.assertIn("write acquire/acquire", output)
+
+    def test_steps(self) -> None:
+        cases = (("atomic_thread_fence(memory_order_seq_cst)", ["acq_rel", "removed"]),
+                 ("atomic_thread_fence(memory_order_acq_rel)", ["acquire", "release", "removed"]),
+                 ("atomic_thread_fence(memory_order_release)", ["removed"]),
+                 ("atomic_fetch_add_explicit(&full, 1, memory_order_acq_rel)", ["acquire", "release"]),
+                 ("atomic_store_explicit(&full, 1, memory_order_seq_cst)", ["release"]),
+                 ("atomic_load_explicit(&full, memory_order_seq_cst)", ["acquire"]),
+                 ("atomic_exchange_explicit(&full, 1, memory_order_seq_cst)", ["acq_rel"]),
+                 ("atomic_compare_exchange_weak_explicit(&full, &e, f(1, 2), memory_order_acq_rel, memory_order_acquire)",
+                  ["acquire/acquire", "release/relaxed"]),
+                 ("atomic_compare_exchange_weak_explicit(&full, &e, 1, memory_order_release, memory_order_relaxed)",
+                  ["relaxed/relaxed"]))
+        for call, labels in cases:
+            self.box.write_text(f"void f(void) {{ {call}; /* [box.a] -> [box.a] */ }}\n")
+            scan = scan_library(self.folder)
+            self.assertEqual(scan.problems, [])
+            mutants = weaken(scan.sites[0], self.folder, True)
+            self.assertEqual([m.label for m in mutants], labels)
+            for mutant in mutants:
+                self.assertNotEqual(mutant.text, self.box.read_text())
+            self.assertEqual([m.label for m in weaken(scan.sites[0], self.folder, False)], labels)
+        self.box.write_text("void f(void) { atomic_compare_exchange_weak_explicit(&full, &e, 1, memory_order_seq_cst, "
+                            "memory_order_acquire); /* [box.a] -> [box.a] */ }\n")
+        steps = weaken(scan_library(self.folder).sites[0], self.folder, False)
+        self.assertEqual([m.label for m in steps], ["acq_rel/acquire", "seq_cst/relaxed"])

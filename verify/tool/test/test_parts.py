@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Tests of single functions."""
+from __future__ import annotations
+
+import json
+import unittest
+import xml.dom.minidom
+
+from ..graph import parse_genmc
+from ..mutants import Mutant
+from ..result import PASS, Outcome
+from ..sites import Order, Site
+from ..svg import draw, own_names
+from ..weakening import lines_of, took_effect
+
+
+class Parts(unittest.TestCase):
+    TEXT = """Error: Safety violation!
+Event (2, 1) in graph:
+<-1, 0> main:
+\t(0, 1): Wrlx (x, 0) L.4
+\t(0, 2): THREAD_CREATE [thread 1] pthread.h:143
+\t(0, 3): THREAD_CREATE [thread 2] pthread.h:143
+<0, 1> a:
+\t(1, 1): Wrlx (x, 1) box.c:5
+<0, 2> b:
+\t(2, 1): Rrlx (x, 0) [(0, 1)] L.6
+Coherence:
+x: [ (0, 1): Wrlx (G#(0, 104), 0) (1, 1): Wrlx (G#(0, 104), 1) ]
+"""
+
+    def test_graph(self) -> None:
+        graph = parse_genmc(self.TEXT, "main.c")
+        assert graph
+        self.assertEqual(graph.culprits, [(2, 1)])
+        self.assertEqual(graph.mo, [[(0, 1), (1, 1)]])
+        read = graph.event((2, 1))
+        assert read
+        self.assertEqual((read.rf, read.file, read.line, read.label), ((0, 1), "main.c", 6, "Rrlx (x, 0)"))
+        order = {event.id: i for i, event in enumerate(graph.rows())}
+        self.assertEqual(graph.stale(read, order), 1)
+        xml.dom.minidom.parseString(own_names(draw(graph, "a < b & c"), "one-"))
+        self.assertEqual(type(graph).from_json(json.loads(json.dumps(graph.to_json()))), graph)
+
+    def test_names_of_pictures_differ(self) -> None:
+        svg = """<svg><marker id='a'/><path marker-end='url(#a)'/><rect id="b" width="1"/></svg>"""
+        self.assertEqual(own_names(svg, "x-"),
+                         """<svg><marker id='x-a'/><path marker-end='url(#x-a)'/><rect id="x-b" width="1"/></svg>""")
+
+    SITE = Site("box.put", "lib/box.c", 7, "store", [Order("release", 0, 0)], (0, 0), last_line=8)
+
+    def call(self, line: int, order: str = "release", op: str = "store", file: str = "/x/verify/box/../../lib/box.c",
+             weakened: bool = False) -> dict:
+        return {"file": file, "line": line, "op": op, "order": order, "weakened": weakened}
+
+    def test_lines_of_a_site(self) -> None:
+        for calls, lines, alone in (([self.call(7)], {7}, True), ([self.call(8)], {8}, True), ([self.call(9)], set(), True),
+                                    ([self.call(7, file="/x/mailbox.c")], set(), True), ([self.call(7, "relaxed")], set(), True),
+                                    ([self.call(7, op="exchange")], set(), True),
+                                    ([self.call(7), self.call(7, "relaxed")], {7}, False),
+                                    ([self.call(7), self.call(8, "relaxed")], {7}, True)):
+            self.assertEqual(lines_of(self.SITE, calls), (lines, alone), calls)
+
+    def test_weakening_must_take_effect(self) -> None:
+        mutant = Mutant("box", "box.put", "lib/box.c", 7, "relaxed", "", orders=("relaxed", ""))
+        for calls, effect in (([self.call(7, "relaxed", weakened=True)], True), ([self.call(7, "release", weakened=True)], False),
+                              ([self.call(7, "relaxed")], False), ([], False),
+                              ([self.call(7, "relaxed", file="/x/other.c", weakened=True)], False)):
+            self.assertEqual(took_effect(mutant, Outcome(PASS, sites=calls)), effect, calls)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""Tests of verify/run."""
+from __future__ import annotations
+
+import json
+import xml.dom.minidom
+from pathlib import Path
+
+from ..process import find_tool
+from .case import VERIFY, Case, harness
+
+
+class Checker:
+    """What holds for each model checker. Mixed into a Case."""
+
+    ENGINE = ""
+
+    def harness(self, order: str = "release", **fields: str) -> str:
+        return harness(order, **{"engines": self.ENGINE, **fields})
+
+    def test_pass(self) -> None:
+        code, row, output = self.verify(self.harness(executions="2", cover="seen"))
+        self.assertEqual((code, row["verdict"], row["executions"]), (0, "PASS", 2), output)
+        self.assertEqual(output.splitlines()[-1], "1 passed, 0 failed, 0 skipped")
+
+    def test_failure_is_named(self) -> None:
+        code, row, output = self.verify(self.harness("relaxed"))
+        self.assertEqual((code, row["verdict"], row["kind"]), (1, "FAIL", "race"), output)
+        self.assertEqual(Path(row["errors"][0]["file"]).name, "case.c")
+
+    def test_expected_failure(self) -> None:
+        code, row, _ = self.verify(self.harness("relaxed", expect="FAIL race"))
+        self.assertEqual((code, row["status"]), (0, "passed"))
+
+    def test_failure_of_another_kind(self) -> None:
+        code, row, output = self.verify(self.harness("relaxed", expect="FAIL leak"))
+        self.assertEqual((code, row["status"]), (1, "failed"), output)
+
+    def test_expected_failure_that_passes(self) -> None:
+        code, row, _ = self.verify(self.harness(expect="FAIL race"))
+        self.assertEqual((code, row["verdict"], row["status"]), (1, "PASS", "failed"))
+
+    def test_too_few_executions(self) -> None:
+        code, row, _ = self.verify(self.harness(executions="3"))
+        self.assertEqual((code, row["verdict"]), (1, "VACUOUS"))
+
+    def test_cover_point_not_reached(self) -> None:
+        code, row, output = self.verify(self.harness(cover="seen never", body="if (id > 5) cover(never);"))
+        self.assertEqual((code, row["verdict"], row["note"]), (1, "VACUOUS", "never reached: never"), output)
+
+    def test_everything_blocked_is_no_pass(self) -> None:
+        code, row, _ = self.verify(self.harness(body="assume(0);"))
+        self.assertEqual((code, row["verdict"]), (1, "VACUOUS"))
+
+    def test_leak(self) -> None:
+        code, row, _ = self.verify(self.harness(body="(void)malloc(8);"))
+        self.assertEqual((code, row["kind"]), (1, "leak"))
+
+
+class Explore(Checker, Case):
+    ENGINE = "explore"
+
+    def test_inline_assembly_is_no_pass(self) -> None:
+        code, row, output = self.verify(self.harness(body='__asm__ volatile("mfence");'))
+        self.assertEqual((code, row["verdict"], row["kind"]), (1, "FAIL", "tool"), output)
+
+
+class Genmc(Checker, Case):
+    ENGINE = "genmc/rc11"
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.need("genmc")
+
+    def test_inline_assembly_is_no_pass(self) -> None:
+        code, row, output = self.verify(self.harness(body='__asm__ volatile("nop");'))
+        self.assertEqual((code, row["verdict"], row["kind"]), (1, "FAIL", "warning"), output)
+
+
+class Run(Case):
+    def test_native_cover_point_not_reached(self) -> None:
+        text = harness(engines="native", cover="never", rounds="10", timeout="10", body="if (id > 5) cover(never);")
+        code, row, output = self.verify(text)
+        self.assertEqual((code, row["verdict"]), (1, "VACUOUS"), output)
+
+    def test_timeout(self) -> None:
+        text = harness(engines="native", timeout="1", body="sleep(30);")
+        code, row, _ = self.verify(text)
+        self.assertEqual((code, row["verdict"]), (1, "TIMEOUT"))
+
+    def test_does_not_compile(self) -> None:
+        for engine in ("native", "explore", "genmc/rc11"):
+            if engine == "genmc/rc11" and not find_tool("genmc"):
+                continue
+            code, row, output = self.verify(harness(engines=engine, body="no such thing"))
+            self.assertEqual((code, row["verdict"], row["kind"]), (1, "FAIL", "compile"), output)
+
+    def test_missing_tool(self) -> None:
+        self.without("genmc")
+        code, row, output = self.verify(harness(engines="genmc/rc11"))
+        self.assertEqual((code, row["verdict"], row["status"]), (0, "SKIP", "skipped"), output)
+        self.assertIn("MPI-SWS/genmc", output)
+        self.assertEqual(output.splitlines()[-1], "0 passed, 0 failed, 1 skipped")
+
+    def test_native_engines(self) -> None:
+        for engine in ("native", "tsan"):
+            code, row, output = self.verify(harness(engines=engine, rounds="400"))
+            self.assertEqual((code, row["verdict"]), (0, "PASS"), output)
+
+    def test_cbmc(self) -> None:
+        self.need("cbmc")
+        sequential = {"engines": "cbmc", "flags": "-DSEQUENTIAL=1"}
+        code, row, output = self.verify(harness(cover="here", body="cover(here);", **sequential))
+        self.assertEqual((code, row["verdict"]), (0, "PASS"), output)
+        code, row, output = self.verify(harness(cover="here there", body="cover(here); if (id) cover(there);", **sequential))
+        self.assertEqual((code, row["verdict"], row["note"]), (1, "VACUOUS", "never reached: there"), output)
+        code, row, output = self.verify(harness(body="assume(id);", **sequential))
+        self.assertEqual((code, row["verdict"]), (1, "VACUOUS"), output)
+
+    def test_herd(self) -> None:
+        self.need("herd7")
+        text = (VERIFY / "litmus" / "mp-relaxed.litmus").read_text()
+        code, row, output = self.verify(text, name="case.litmus")
+        self.assertEqual((code, row["verdict"]), (0, "PASS"), output)
+        code, row, output = self.verify(text.replace("Sometimes", "Never"), name="case.litmus")
+        self.assertEqual((code, row["kind"]), (1, "outcome"), output)
+
+    def test_block_is_checked(self) -> None:
+        for bad in ({"colour": "red"}, {"expect": "FAIL badly"}, {"engines": "magic"}, {"executions": "many"}):
+            code, _, output = self.verify(harness(**bad))
+            self.assertEqual(code, 2, output)
+        self.assertEqual(self.call("run", "nowhere.c")[0], 2)
+
+    def test_include_and_cache(self) -> None:
+        (self.folder / "inc").mkdir()
+        header = self.folder / "inc" / "order.h"
+        header.write_text("#define HOW memory_order_release\n")
+        text = harness(before='#include "order.h"').replace("memory_order_release", "HOW")
+        code, row, output = self.verify(text, "--include", "inc")
+        self.assertEqual((code, row["verdict"], row["cached"]), (0, "PASS", False), output)
+        _, row, _ = self.verify(text, "--include", "inc")
+        self.assertTrue(row["cached"])
+        header.write_text("#define HOW memory_order_relaxed\n")
+        code, row, output = self.verify(text, "--include", "inc")
+        self.assertEqual((code, row["verdict"], row["cached"]), (1, "FAIL", False), output)
+        _, row, _ = self.verify(text, "--include", "inc", "--no-cache")
+        self.assertFalse(row["cached"])
+
+    def test_reports(self) -> None:
+        engines = "explore genmc/rc11" if find_tool("genmc") else "explore"
+        code, _, output = self.verify(harness("relaxed", engines=engines), "--junit", "out.xml", "--html", "page")
+        self.assertEqual(code, 1, output)
+        document = xml.dom.minidom.parse(str(self.folder / "out.xml"))
+        self.assertEqual(len(document.getElementsByTagName("failure")), len(engines.split()))
+        page = (self.folder / "page" / "index.html").read_text()
+        self.assertEqual(page.count("<svg"), len(engines.split()))
+        self.assertEqual(page.count('<svg class="graph"'), len(engines.split()) - 1)  # explore draws its own
+        for outside in ("src=", "<link", "@import", "url(http"):
+            self.assertNotIn(outside, page)
+
+    def test_explore_rows_come_first(self) -> None:
+        for name, engines in (("a.c", "native explore"), ("b.c", "explore native")):
+            (self.folder / name).write_text(harness(engines=engines, rounds="10"))
+        self.call("run", "a.c", "b.c", "--json", "out.json", "--jobs", "1")
+        rows = json.loads((self.folder / "out.json").read_text())["rows"]
+        self.assertEqual([(row["name"], row["engine"]) for row in rows],
+                         [("a", "explore"), ("b", "explore"), ("a", "native"), ("b", "native")])
+
+    def test_long_options_go_to_the_engine(self) -> None:
+        body = "    static atomic_int lock;\n    while (atomic_exchange(&lock, 1)) continue;\n    atomic_store(&lock, 0);\n"
+        code, row, output = self.verify(harness(body=body))
+        self.assertEqual((code, row["verdict"]), (0, "PASS"), output)
+        code, row, output = self.verify(harness(body=body, flags__explore="--stop-threads", expect="FAIL blocking"))
+        self.assertEqual((code, row["kind"]), (0, "blocking"), output)
+
+    def test_exploration_cut_short_is_no_pass(self) -> None:
+        body = "    for (int i = 0; i < 40; i++) atomic_fetch_add(&flag, 0);\n"
+        code, row, output = self.verify(harness(body=body, flags__explore="--max-events 20"))
+        self.assertEqual((code, row["verdict"], row["kind"]), (1, "FAIL", "unwinding"), output)
+
+    def test_build_options(self) -> None:
+        body = "    (void)rand();\n"
+        code, row, output = self.verify(harness(body=body))
+        self.assertEqual((code, row["kind"]), (1, "tool"), output)
+        self.assertIn("rand", output)
+        code, row, output = self.verify(harness(body=body, flags__explore="--allow rand"))
+        self.assertEqual((code, row["verdict"]), (0, "PASS"), output)
+
+    def test_missing_compiler(self) -> None:
+        self.without("gcc")
+        code, row, output = self.verify(harness())
+        self.assertEqual((code, row["verdict"]), (0, "SKIP"), output)
+        self.assertIn("install the Debian package gcc", output)
