@@ -71,6 +71,7 @@ struct event {
     uint32_t effects; /* plain stores of the thread so far that others could see */
     uint32_t extra;   /* create, join: the other thread; mark: what */
     uint64_t pc;
+    uintptr_t plain; /* where the thread made plain accesses since its previous event: 0 nowhere, 1 at several places */
     uint64_t state; /* hash of the thread's stack and registers on arrival */
     word value;     /* read or written */
     word operand, expected;
@@ -175,6 +176,8 @@ struct thread {
     int done;         /* events executed in this run */
     int spin_from;    /* a waiting loop: index of its first event */
     uint32_t effects;
+    uintptr_t plain; /* as in an event */
+    uintptr_t copy_to; /* of the structure assignment in hand */
     struct late {        /* plain stores to atomic locations that have not become events yet */
         uintptr_t addr;
         int size;
@@ -211,6 +214,7 @@ _Noreturn void thread_exit(void);
 word read_memory(uintptr_t addr, int size);
 _Noreturn void run_abandon(void);
 void run_hangs(bool expired);
+bool run_over(const struct thread *t);
 bool run_is_thread_local(uintptr_t addr);
 int run_threads(void);
 int run_child(int parent, int n);

@@ -199,6 +199,7 @@ static void describe(struct event *e, const struct thread *t)
     e->expected = q->expected;
     e->extra = q->extra;
     e->effects = t->effects;
+    e->plain = t->plain;
 }
 
 static int locate(const struct thread *t)
@@ -210,6 +211,8 @@ static int locate(const struct thread *t)
 
     if (run_is_thread_local(q->addr))
         fail(ERR_UNSUPPORTED, q->pc, q->addr, "atomic access to a thread-local variable");
+    if (q->size == sizeof(uintptr_t) && run_is_thread_local((uintptr_t)q->operand))
+        fail(ERR_UNSUPPORTED, q->pc, q->addr, "the address of a thread-local variable goes to other threads");
     if (clash)
         fail(ERR_UNSUPPORTED, q->pc, q->addr, "atomic accesses of different sizes to one address");
     return loc;
@@ -552,7 +555,7 @@ void explore_replay(void)
     frames = 0;
     G = &frame_push()->graph;
     if (!share_load(options.replay, G)) {
-        fprintf(stderr, "explore: %s is not a saved execution\n", options.replay);
+        fprintf(stderr, "explore: %s is not a saved execution of this program\n", options.replay);
         exit(2);
     }
     enum outcome o = run_once();

@@ -73,8 +73,14 @@ PLAIN(2)
 PLAIN(4)
 PLAIN(8)
 
+static inline void copies(const void *p, bool write)
+{
+    if (self && write)
+        self->copy_to = (uintptr_t)p;
+}
+
 /* Sixteen bytes at once are most often a structure that is copied, padding and all. */
-#define PLAIN16(NAME, WRITE) void __tsan_##NAME##16(void *p) { plain((uintptr_t)p, 16, WRITE, true, PC); }
+#define PLAIN16(NAME, WRITE) void __tsan_##NAME##16(void *p) { copies(p, WRITE), plain((uintptr_t)p, 16, WRITE, true, PC); }
 PLAIN16(read, false)
 PLAIN16(write, true)
 PLAIN16(unaligned_read, false)
@@ -89,7 +95,28 @@ void __tsan_read_range(void *p, size_t size)
 
 void __tsan_write_range(void *p, size_t size)
 {
+    copies(p, true);
     plain((uintptr_t)p, size, true, true, PC);
+}
+
+/*
+ * The wrapper puts these where a structure is assigned, instead of the second hook: what was undefined stays so. The
+ * store is still to come, so that it must not become an event here.
+ */
+void __tsan_copy_range(void *p, size_t size)
+{
+    if (!self)
+        return;
+    shadow_plain((uintptr_t)p, size, false, true, PC);
+    shadow_copy(self->copy_to, (uintptr_t)p, size);
+}
+
+void __tsan_copy16(void *p)
+{
+    if (!self)
+        return;
+    shadow_plain((uintptr_t)p, 16, false, true, PC);
+    shadow_copy(self->copy_to, (uintptr_t)p, 16);
 }
 
 void __tsan_init(void) {}

@@ -34,6 +34,8 @@ static int spawn(unsigned long *handle, void *(*start)(void *), int (*start11)(v
 
     if (t < 0)
         fail(ERR_UNSUPPORTED, pc, 0, "more than %d threads", MAX_THREADS);
+    if (run_is_thread_local((uintptr_t)arg))
+        fail(ERR_UNSUPPORTED, pc, 0, "the address of a thread-local variable goes to other threads");
     thread[t].start = start;
     thread[t].start11 = start11;
     thread[t].arg = arg;
@@ -314,6 +316,8 @@ void *X(memmove)(void *to, const void *from, size_t n)
 {
     plain((uintptr_t)from, n, false, true, PC);
     plain((uintptr_t)to, n, true, true, PC);
+    if ((const char *)to + n <= (const char *)from || (const char *)from + n <= (const char *)to)
+        shadow_copy((uintptr_t)to, (uintptr_t)from, n);
     return memmove(to, from, n);
 }
 
@@ -351,6 +355,67 @@ char *X(strcpy)(char *to, const char *from)
     plain((uintptr_t)to, n, true, false, PC);
     return memcpy(to, from, n);
 }
+
+/* What a function reads of a string, and no more than n bytes. */
+static size_t look(const char *s, size_t n, uint64_t pc)
+{
+    size_t m = strnlen(s, n);
+    plain((uintptr_t)s, m < n ? m + 1 : n, false, false, pc);
+    return m;
+}
+
+int X(strncmp)(const char *a, const char *b, size_t n)
+{
+    size_t same = 0;
+    while (same < n && a[same] && a[same] == b[same])
+        same++;
+    plain((uintptr_t)a, same < n ? same + 1 : n, false, false, PC);
+    plain((uintptr_t)b, same < n ? same + 1 : n, false, false, PC);
+    return strncmp(a, b, n);
+}
+
+size_t X(strnlen)(const char *s, size_t n) { return look(s, n, PC); }
+char *X(strchr)(const char *s, int c) { return look(s, SIZE_MAX, PC), strchr(s, c); }
+char *X(strrchr)(const char *s, int c) { return look(s, SIZE_MAX, PC), strrchr(s, c); }
+char *X(strstr)(const char *s, const char *t) { return look(s, SIZE_MAX, PC), look(t, SIZE_MAX, PC), strstr(s, t); }
+
+void *X(memchr)(const void *s, int c, size_t n)
+{
+    char *p = memchr(s, c, n);
+    plain((uintptr_t)s, p ? (size_t)(p - (const char *)s) + 1 : n, false, false, PC);
+    return p;
+}
+
+char *X(strcat)(char *to, const char *from)
+{
+    size_t old = look(to, SIZE_MAX, PC), n = look(from, SIZE_MAX, PC) + 1;
+    plain((uintptr_t)to + old, n, true, false, PC);
+    memcpy(to + old, from, n);
+    return to;
+}
+
+char *X(strncpy)(char *to, const char *from, size_t n)
+{
+    look(from, n, PC);
+    plain((uintptr_t)to, n, true, false, PC);
+    return strncpy(to, from, n);
+}
+
+int X(atoi)(const char *s) { return look(s, SIZE_MAX, PC), atoi(s); }
+long X(atol)(const char *s) { return look(s, SIZE_MAX, PC), atol(s); }
+
+#define NUMBER(RENAMED, NAME, T)                                      \
+    T RENAMED(const char *s, char **end, int base)                    \
+    {                                                                 \
+        look(s, SIZE_MAX, PC);                                        \
+        if (end)                                                      \
+            plain((uintptr_t)end, sizeof *end, true, false, PC);      \
+        return NAME(s, end, base);                                    \
+    }
+NUMBER(X(strtol), strtol, long)
+NUMBER(X(strtoul), strtoul, unsigned long)
+NUMBER(X(strtoll), strtoll, long long)
+NUMBER(X(strtoull), strtoull, unsigned long long)
 
 /* ---- ends and output ---- */
 
@@ -393,10 +458,55 @@ static void print(const char *format, ...)
     va_end(list);
 }
 
+/* The strings that a format prints are loaded. */
+static void check_strings(const char *format, va_list from, uint64_t pc)
+{
+    va_list list;
+
+    va_copy(list, from);
+    for (const char *f = format; *f; f++) {
+        int longs = 0, most = -1;
+        bool big = false;
+        if (*f != '%')
+            continue;
+        for (f++; *f && strchr("-+ #0123456789.*hlzjtqL'", *f); f++) {
+            int n = *f == '*' ? va_arg(list, int) : 0;
+            if (*f == '.')
+                most = 0;
+            else if (*f == '*' && f[-1] == '.')
+                most = n;
+            else if (most >= 0 && *f >= '0' && *f <= '9')
+                most = most * 10 + (*f - '0');
+            longs += *f == 'l' || *f == 'z' || *f == 'j' || *f == 't' || *f == 'q';
+            big |= *f == 'L';
+        }
+        if (!*f)
+            break;
+        if (*f == 's' && !longs) {
+            const char *s = va_arg(list, const char *);
+            if (s)
+                look(s, most < 0 ? SIZE_MAX : (size_t)most, pc);
+        } else if (strchr("aAeEfFgG", *f)) {
+            if (big)
+                (void)va_arg(list, long double);
+            else
+                (void)va_arg(list, double);
+        } else if (*f == 'n' || *f == 's' || *f == 'm') {
+            fail(ERR_UNSUPPORTED, pc, 0, "%%%c in a format", *f);
+        } else if (*f == 'p' || longs || big) {
+            (void)va_arg(list, long);
+        } else if (*f != '%') {
+            (void)va_arg(list, int);
+        }
+    }
+    va_end(list);
+}
+
 int X(printf)(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
+    check_strings(format, list, PC);
     outcome_text(format, list);
     va_end(list);
     return 0;
@@ -405,20 +515,36 @@ int X(printf)(const char *format, ...)
 int X(snprintf)(char *to, size_t n, const char *format, ...)
 {
     va_list list;
-    plain((uintptr_t)to, n, true, false, PC);
+    va_list again;
     va_start(list, format);
-    int r = vsnprintf(to, n, format, list);
+    check_strings(format, list, PC);
+    va_copy(again, list);
+    int r = vsnprintf(NULL, 0, format, list);
+    if (n) /* what it stores, no more */
+        plain((uintptr_t)to, (size_t)r < n ? (size_t)r + 1 : n, true, false, PC);
+    vsnprintf(to, n, format, again);
+    va_end(again);
     va_end(list);
     return r;
 }
 
-int X(puts)(const char *s) { return print("%s\n", s), 0; }
-int X(fprintf)(FILE *o, const char *f, ...) { (void)o, (void)f; return 0; }
+int X(puts)(const char *s) { return look(s, SIZE_MAX, PC), print("%s\n", s), 0; }
+
+int X(fprintf)(FILE *o, const char *format, ...)
+{
+    va_list list;
+    (void)o;
+    va_start(list, format);
+    check_strings(format, list, PC);
+    va_end(list);
+    return 0;
+}
+
 int X(putchar)(int c) { return print("%c", c), c; }
-int X(fputs)(const char *s, FILE *o) { (void)s, (void)o; return 0; }
+int X(fputs)(const char *s, FILE *o) { (void)o; return look(s, SIZE_MAX, PC), 0; }
 int X(fputc)(int c, FILE *o) { (void)o; return c; }
 int X(fflush)(FILE *o) { (void)o; return 0; }
-size_t X(fwrite)(const void *p, size_t n, size_t m, FILE *o) { (void)p, (void)n, (void)o; return m; }
-void X(perror)(const char *s) { (void)s; }
+size_t X(fwrite)(const void *p, size_t n, size_t m, FILE *o) { (void)o; return plain((uintptr_t)p, n * m, false, false, PC), m; }
+void X(perror)(const char *s) { look(s, SIZE_MAX, PC); }
 
 #pragma GCC visibility pop

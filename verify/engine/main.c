@@ -98,7 +98,7 @@ static void check_progress(void)
 
     for (int t = 0; t < run_threads(); t++) {
         struct thread *x = &thread[t];
-        if (x->state == T_DONE)
+        if (run_over(x))
             continue;
         if (x->why == WHY_ASSUME || x->why == WHY_BOUND || (x->why == WHY_SPIN && !spin_stuck(x)))
             return;

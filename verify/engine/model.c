@@ -239,6 +239,12 @@ static bool psc_access_fence(int a, int f)
     return false;
 }
 
+/* Did the thread make a plain access to another location just before this event? */
+static bool plain_before(const struct event *e, int loc)
+{
+    return e->plain && e->plain - G->place[loc].addr >= G->place[loc].size;
+}
+
 static bool psc_accesses(int a, int b)
 {
     const struct event *x = ev(a), *y = ev(b);
@@ -248,11 +254,13 @@ static bool psc_accesses(int a, int b)
     if (x->loc == y->loc && (hb(a, b) || mo_or_rb(x, y)))
         return true;
     /* sb, hb, sb; RC11 asks that both sb steps change the location, GenMC does not. */
-    int from = po_next(x), to = po_prev(y);
-    while (from >= 0 && !options.genmc && ev(from)->loc == x->loc)
+    int from = po_next(x), to = po_prev(y), last = b;
+    while (from >= 0 && !options.genmc && ev(from)->loc == x->loc && !plain_before(ev(from), x->loc))
         from = po_next(ev(from));
-    while (to >= 0 && !options.genmc && ev(to)->loc == y->loc)
+    while (to >= 0 && !options.genmc && ev(to)->loc == y->loc && !plain_before(ev(last), y->loc)) {
+        last = to;
         to = po_prev(ev(to));
+    }
     return from >= 0 && to >= 0 && hb(from, to);
 }
 
@@ -344,7 +352,8 @@ static void walk_po(const struct event *e)
         int s = G->thread[e->thread].at[i];
         const struct event *f = ev(s);
         bool full = f->kind != E_READ && f->kind != E_WRITE && drains(f);
-        if (f->kind == E_READ && !read && (!lingers || (f->flags & F_RMW))) {
+        bool waits = options.genmc && e->order == SEQ_CST && is_sc(f); /* GenMC: seq_cst accesses stay in order */
+        if (f->kind == E_READ && !read && (!lingers || waits || (f->flags & F_RMW))) {
             walk_to(s);
             read = true;
         } else if (f->kind == E_WRITE && !write) {

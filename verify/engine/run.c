@@ -33,8 +33,10 @@ static char *tls_low;
 static size_t tls_size;
 static char *tls_copy;
 static int (*program)(int, char **);
+enum { LONG = 100 };   /* events by which a thread may be ahead of the others */
 enum { HOOKS = 512 }; /* stack that hooks use below a parked thread's */
 static volatile bool touching;
+static bool main_returned;
 static int used; /* one more than the highest thread of this run */
 
 /* ---- set-up ---- */
@@ -168,6 +170,7 @@ __attribute__((optimize("no-omit-frame-pointer"))) static void thread_body(void)
         int code = program(1, argv);
         if (code && !options.entry)
             fail(ERR_ASSERT, t->req.pc, 0, "main returned %d", code);
+        main_returned = true;
     } else if (t->start11) {
         t->result = (void *)(intptr_t)t->start11(t->arg); /* NOLINT */
     } else {
@@ -235,6 +238,7 @@ static void hold(struct thread *t)
 static void resume(struct thread *t, word answer)
 {
     self = t;
+    t->plain = 0;
     if (tls_size)
         memcpy(tls_low, tls_copy + tls_size * (size_t)(t->id + 1), tls_size);
     engine_switch(&engine_sp, t->sp, answer);
@@ -432,6 +436,7 @@ static bool execute(struct thread *t)
     if (e->op == OP_PLAIN && t->holds) {
         t->holds = t->late > 0;
         t->req = t->holds ? late_request(t) : t->held;
+        t->plain = 0;
     } else {
         resume(t, result);
     }
@@ -474,6 +479,15 @@ static bool blocked_by(struct thread *t, enum why why)
     return false;
 }
 
+/* Has the thread ended, or does it end with the process because main has returned and nobody joins it? */
+bool run_over(const struct thread *t)
+{
+    if (t->state == T_DONE)
+        return true;
+    return t->detached && main_returned && thread[0].state == T_DONE &&
+           (t->why == WHY_LOCK || (t->why == WHY_SPIN && spin_stuck(t)));
+}
+
 /* Is the next request of the thread one that can be added now? */
 static bool enabled(struct thread *t)
 {
@@ -508,6 +522,10 @@ static enum outcome extend(void)
                 next = &thread[t];
         if (!next)
             break;
+        /* A thread that goes on and on must not keep the others from starting. */
+        for (int t = next->id + 1; t < run_threads() && next->done > LONG; t++)
+            if (thread[t].done + LONG < next->done && enabled(&thread[t]))
+                next = &thread[t];
         if (time_is_up)
             return RUN_PRUNED;
         failure.thread = next->id;
@@ -518,7 +536,7 @@ static enum outcome extend(void)
             return RUN_ERROR;
     }
     for (int t = 0; t < run_threads(); t++)
-        if (thread[t].state != T_DONE)
+        if (!run_over(&thread[t]))
             return RUN_BLOCKED;
     return RUN_COMPLETE;
 }
@@ -538,6 +556,7 @@ enum outcome run_once(void)
         thread[t].done = 0;
     }
     used = 0;
+    main_returned = false;
     thread_begin(&thread[0]);
     lin_begin_run();
     outcome_begin();

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 
 #define ARENA ((uintptr_t)0x100000000000)
-enum { HEAP_SIZE = 1 << 24, RED = 16, WORD = 8 };
+enum { HEAP_SIZE = 1 << 24, RED = 16, MOST_RED = 1024, WORD = 8 };
 enum { LOGGED = 1, ATOMIC = 2 };
 enum { UNDEFINED = 1u << 31, MANY = 0x7f };
 
@@ -258,7 +258,7 @@ static struct block *block_near(uintptr_t a)
 {
     struct block *best = NULL;
     for (int i = 0; i < blocks; i++)
-        if (block[i].start <= a + 64 && (!best || block[i].start > best->start))
+        if (block[i].start <= a + RED && (!best || block[i].start > best->start))
             best = &block[i];
     return best;
 }
@@ -410,8 +410,10 @@ static inline bool plain_of(struct thread *t, uintptr_t addr, size_t size, bool 
     struct look l = {addr, size, &t->now, t->id, t->done, write, false, pc};
 
     bool own = addr >= (uintptr_t)t->stack_low && addr < (uintptr_t)t->stack_high;
-    if (write && !own)
-        t->effects++;
+    if (!own) {
+        t->effects += write;
+        t->plain = !t->plain ? addr : (t->plain ^ addr) < 16 ? t->plain : 1;
+    }
     if (!r || !size)
         return false;
     if (addr + size > r->high)
@@ -528,14 +530,17 @@ void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc)
 
     if (align & (align - 1) || !align)
         fail(ERR_ALLOCATION, pc, 0, "the alignment %zu is not a power of two", align);
+    if (size > PTRDIFF_MAX)
+        fail(ERR_ALLOCATION, pc, 0, "an allocation of %zu bytes", size);
     if (align < 16)
         align = 16;
     uintptr_t start = (bump[t] + RED + align - 1) & ~(uintptr_t)(align - 1);
-    if (size > limit - start || start + size + RED > limit) {
+    if (start > limit || size > limit - start || start + size + RED > limit) {
         fail(ERR_UNSUPPORTED, pc, 0, "a thread may allocate at most %d bytes", HEAP_SIZE);
         return NULL;
     }
-    bump[t] = (start + size + 15) & ~(uintptr_t)15;
+    size_t red = size < RED ? RED : size < MOST_RED ? size : MOST_RED; /* an index too far must not reach the next block */
+    bump[t] = (start + size + red + 15) & ~(uintptr_t)15;
     if (blocks == block_room) {
         block_room = block_room ? block_room * 2 : 64;
         block = realloc(block, (size_t)block_room * sizeof *block);
@@ -560,6 +565,18 @@ size_t shadow_usable(const void *p)
     return b && b->start == a && !b->freed ? b->size : 0;
 }
 
+/* A mutex that is held must not go away. */
+static void check_unlocked(uintptr_t a, size_t size, uint64_t pc)
+{
+    for (uintptr_t at = a; at < a + size; at++) {
+        int loc = shadow_owner(at);
+        const struct place *p = loc < 0 ? NULL : &G->place[loc];
+        const struct event *e = p && p->count > 1 ? ev(p->mo[p->count - 1]) : NULL;
+        if (e && (e->op == OP_LOCK || e->op == OP_TRYLOCK) && thread[e->thread].done > e->index)
+            fail(ERR_MUTEX, pc, at, "the block is freed while a mutex in it is held");
+    }
+}
+
 /* Freeing is a plain store to the whole block: it races with every access that it is not ordered with. */
 void shadow_free(void *p, uint64_t pc)
 {
@@ -581,6 +598,8 @@ void shadow_free(void *p, uint64_t pc)
     freeing = true;
     shadow_plain(a, b->size, true, false, pc);
     freeing = false;
+    if (any_atomic(&regions[1], a, b->size ? b->size : 1))
+        check_unlocked(a, b->size, pc);
     b->freed = true;
     b->free_pc = pc;
     b->free_thread = self->id;
@@ -589,6 +608,9 @@ void shadow_free(void *p, uint64_t pc)
 /* At the end of a complete execution. */
 void shadow_end(void)
 {
+    for (int t = 0; t < run_threads(); t++)
+        if (thread[t].state != T_DONE)
+            return; /* the process ends, and a detached thread's memory with it */
     for (int i = 0; i < blocks && options.leaks; i++)
         if (!block[i].freed) {
             failure.thread = block[i].thread;

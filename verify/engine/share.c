@@ -20,6 +20,7 @@
 
 struct packed {
     uint32_t magic, events, places, bytes;
+    uint64_t program;
 };
 
 struct packed_place {
@@ -30,10 +31,26 @@ struct packed_place {
 
 enum { MAGIC = 0x6c616465 };
 
+/* Its call sites tell one program from another. */
+static uint64_t program_hash(void)
+{
+    static uint64_t h;
+
+    if (!h) {
+        h = 0xcbf29ce484222325u;
+        for (size_t i = 0; i < symbol_sites(); i++) {
+            struct site s = symbol_nth(i);
+            h = (h ^ s.pc) * 0x100000001b3u;
+            h = (h ^ (uint64_t)s.line) * 0x100000001b3u;
+        }
+    }
+    return h;
+}
+
 /* Writes the graph into the buffer; 0 when it does not fit. */
 size_t share_pack(const struct graph *g, char *out, size_t room)
 {
-    struct packed head = {MAGIC, (uint32_t)g->count, 0, 0};
+    struct packed head = {MAGIC, (uint32_t)g->count, 0, 0, program_hash()};
     size_t at = sizeof head, size = (size_t)g->count * sizeof *g->event;
 
     if (at + size > room)
@@ -66,7 +83,7 @@ bool share_unpack(struct graph *g, const char *in, size_t size)
     int numbers = 0;
 
     memcpy(&head, in, sizeof head);
-    if (size < sizeof head || head.magic != MAGIC || head.bytes > size)
+    if (size < sizeof head || head.magic != MAGIC || head.bytes > size || head.program != program_hash())
         return false;
     const char *events = in + sizeof head, *at = events + head.events * sizeof(struct event);
     graph_reset(g);

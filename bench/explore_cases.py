@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""bench/run explore: executions a second of verify/explore and of GenMC, on the same programs."""
+import os
+import pathlib
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+from measure import Candidate, Failure, Table, spread_of
+
+ABOUT = "executions a second of verify/explore and of GenMC"
+HERE = pathlib.Path(__file__).resolve().parent
+EXPLORE = HERE.parent / "verify" / "explore"
+# Program, flags. Large enough that the start of GenMC does not matter, and without retried compare-exchanges, whose loops
+# the two take apart differently.
+PROGRAMS = [
+    ("count", "-DTHREADS=8"),
+    ("circle", "-DTHREADS=10 -DORDER=memory_order_relaxed"),
+    ("circle", "-DTHREADS=10 -DORDER=memory_order_seq_cst"),
+    ("readers", "-DTHREADS=5 -DWRITES=5"),
+    ("sums", "-DTHREADS=2 -DSTEPS=6"),
+    ("mutex", "-DTHREADS=5 -DSTEPS=2"),
+    ("mutex", "-DTHREADS=3 -DSTEPS=4"),
+    ("ticket", "-DTHREADS=5 -DSTEPS=1"),
+]
+WAITING = "ticket"  # threads that wait in a loop: shown, not promised, since GenMC leaves out runs that explore makes
+MEDIAN, LEAST = 3.0, 1.0  # promised: the median over the other programs, and the least
+
+
+def processor_time():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def executions_a_second(command, pattern):
+    """By processor time: other programs then disturb less, and -j gains nothing."""
+    begin = processor_time()
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    seconds = processor_time() - begin
+    found = re.search(pattern, answer.stdout)
+    if answer.returncode != 0 or not found:
+        raise Failure(f"{' '.join(command)}: {answer.stdout[-300:]}{answer.stderr[-300:]}")
+    return int(found.group(1)), int(found.group(1)) / seconds
+
+
+def table_of(bench, folder, name, flags):
+    source = str(HERE / "explore" / (name + ".c"))
+    program = os.path.join(folder, name)
+    subprocess.run([str(EXPLORE), "--build", program, "--", *flags.split(), source], timeout=120, check=True,
+                   stdout=subprocess.DEVNULL)
+    commands = {
+        "explore": ([program, "--genmc", "--quiet"], r"executions: (\d+)"),
+        "GenMC": (["genmc", "--rc11", "--disable-estimation", "--disable-mm-detector", "--disable-sr", "--", *flags.split(),
+                   source], r"complete executions explored: (\d+)"),
+    }
+    case = f"{name} {flags.replace('-D', '').replace('memory_order_', '')}"
+    table = Table(case, case, "executions/s", [Candidate(c, c, [], 1) for c in commands], None)
+    counts = {}
+    for _ in range(3 if bench.quick else 5):
+        before, value = bench.state(), {}
+        for candidate, (command, pattern) in commands.items():
+            counts[candidate], value[candidate] = executions_a_second(command, pattern)
+        if counts["explore"] != counts["GenMC"]:
+            raise Failure(f"{case}: explore has {counts['explore']} executions, GenMC {counts['GenMC']}")
+        table.rounds.append({"before": before, "after": bench.state(), "value": value, "share": 1.0, "disturbed": ""})
+    table.title = f"{case}: {counts['explore']} executions, the same for both"
+    table.ratios = [("explore", "GenMC")]
+    return table
+
+
+def tables(bench):
+    if not shutil.which("genmc"):
+        raise Failure("GenMC is not on PATH: build MPI-SWS/genmc as its README says")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, flags in PROGRAMS:
+            yield table_of(bench, folder, name, flags)
+
+
+def promises(done):
+    ratios = [statistics.median(table.ratio("explore", "GenMC")) for table in done if not table.case.startswith(WAITING)]
+    rows = []
+    for case, value, promise in (("median", statistics.median(ratios), MEDIAN), ("least", min(ratios), LEAST)):
+        rows.append({"case": case, "candidate": "explore", "against": "GenMC", "threads": 1, "unit": "ratio",
+                     **spread_of(ratios), "value": value, "promise": promise, "sense": "at least", "unsteady": "",
+                     "kept": value >= promise})
+    return rows
