@@ -279,7 +279,6 @@ void spin_init(const void *from, const void *to);
 uint64_t spin_state(const struct thread *t);
 bool spin_repeats(struct thread *t, uint64_t state);
 bool spin_stuck(const struct thread *t);
-bool spin_hopeless(const struct thread *t);
 
 /* ---- errors, main.c ---- */
 

@@ -488,8 +488,6 @@ bool run_over(const struct thread *t)
            (t->why == WHY_LOCK || (t->why == WHY_SPIN && spin_stuck(t)));
 }
 
-static bool hopeless; /* some thread waits for good: nothing new can come of this run */
-
 /* Is the next request of the thread one that can be added now? */
 static bool enabled(struct thread *t)
 {
@@ -510,16 +508,13 @@ static bool enabled(struct thread *t)
         return blocked_by(t, WHY_BOUND);
     }
     bool reads = (q->op <= OP_CAS && q->op != OP_STORE) || q->op == OP_TRYLOCK;
-    if (options.spin && reads && spin_repeats(t, spin_state(t))) {
-        hopeless = hopeless || (!options.replaying && spin_hopeless(t));
+    if (options.spin && reads && spin_repeats(t, spin_state(t)))
         return blocked_by(t, WHY_SPIN);
-    }
     return true;
 }
 
 static enum outcome extend(void)
 {
-    hopeless = false;
     for (;;) {
         struct thread *next = NULL;
         for (int t = 0; t < run_threads() && !next; t++)
@@ -531,7 +526,7 @@ static enum outcome extend(void)
         for (int t = next->id + 1; t < run_threads() && next->done > LONG; t++)
             if (thread[t].done + LONG < next->done && enabled(&thread[t]))
                 next = &thread[t];
-        if (time_is_up || hopeless)
+        if (time_is_up)
             return RUN_PRUNED;
         failure.thread = next->id;
         if (!explore_add(next->id))

@@ -150,21 +150,3 @@ bool spin_stuck(const struct thread *t)
     }
     return true;
 }
-
-/*
- * Is the blocked loop blocked for good, with a value that was old already when it was read? Its last event is then a read
- * that nobody may revisit, nor delete in a revisit (explore.c: only what was added in the standard way goes), so every run
- * from here ends blocked. What the other threads do in those runs they also do where this thread reads the newest value.
- */
-bool spin_hopeless(const struct thread *t)
-{
-    int stamp = G->thread[t->id].at[t->done - 1];
-    const struct event *e = ev(stamp);
-
-    if (e->kind != E_READ || (e->flags & F_RMW))
-        return false;
-    for (int pos = pos_of(e) + 1; pos < G->place[e->loc].count; pos++)
-        if (G->place[e->loc].mo[pos] < stamp)
-            return true;
-    return false;
-}
