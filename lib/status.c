@@ -17,11 +17,23 @@ const char *lade_status_text(int status)
     case LADE_NO_MEMORY:
         return "out of memory";
     case LADE_TOO_MANY:
-        return "every handle is in use";
+        return "too many at a time";
     case LADE_SATURATED:
         return "the reference count overflowed, the object is kept";
     case LADE_DEAD:
         return "the reference count was already zero";
+    case LADE_CLOSED:
+        return "closed";
+    case LADE_TIMEOUT:
+        return "timed out";
+    case LADE_CANCELLED:
+        return "cancelled";
+    case LADE_LIMITED:
+        return "not allowed yet by a limit that was set";
+    case LADE_DAMAGED:
+        return "damaged data";
+    case LADE_IO:
+        return "reading or writing failed";
     }
     return "unknown status";
 }

@@ -4,6 +4,7 @@
 #define LADE_LADE_H
 
 #include <lade/alloc.h>
+#include <lade/bag.h>
 #include <lade/random.h>
 #include <lade/ref.h>
 #include <lade/ring.h>

@@ -8,15 +8,21 @@
 LADE_BEGIN
 
 enum lade_status {
-    LADE_RELEASED = 1,   /* done, and it was the last reference */
-    LADE_OK = 0,         /* done */
-    LADE_EMPTY = -1,     /* nothing to take */
-    LADE_FULL = -2,      /* no room */
-    LADE_INVALID = -3,   /* an argument is outside its range */
-    LADE_NO_MEMORY = -4, /* the allocator gave nothing */
-    LADE_TOO_MANY = -5,  /* every handle is in use */
-    LADE_SATURATED = -6, /* the reference count overflowed; the object is kept for ever */
-    LADE_DEAD = -7,      /* the reference count was already zero */
+    LADE_RELEASED = 1,    /* done, and it was the last reference */
+    LADE_OK = 0,          /* done */
+    LADE_EMPTY = -1,      /* nothing to take */
+    LADE_FULL = -2,       /* no room */
+    LADE_INVALID = -3,    /* an argument is outside its range */
+    LADE_NO_MEMORY = -4,  /* the allocator gave nothing */
+    LADE_TOO_MANY = -5,   /* every handle, or loan, is in use */
+    LADE_SATURATED = -6,  /* the reference count overflowed; the object is kept for ever */
+    LADE_DEAD = -7,       /* the reference count was already zero */
+    LADE_CLOSED = -8,     /* the container takes no more, and holds nothing more */
+    LADE_TIMEOUT = -9,    /* the time to wait is over */
+    LADE_CANCELLED = -10, /* somebody ended the waiting */
+    LADE_LIMITED = -11,   /* a limit that was asked for does not allow it yet */
+    LADE_DAMAGED = -12,   /* the bytes are not what was written */
+    LADE_IO = -13,        /* reading or writing failed */
 };
 
 /* A short English text, never NULL, also for values outside the enumeration. */

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+#include "bag_slot.h"
+
+#include <string.h>
+
+/* How a put looks for a free slot before it takes more groups into use. */
+#ifndef LADE_BAG_PROBES
+#define LADE_BAG_PROBES 8   /* neighbouring slots */
+#define LADE_BAG_RESTARTS 4 /* random places */
+#endif
+
+static inline int choose(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t *seen)
+{
+    struct lade_bag *b = h->bag;
+
+    LADE_STEP();
+    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* how far to look, no more */
+    uint64_t slots = slots_in(b, used(limit));
+    uint64_t tries = slots / 256 > LADE_BAG_TRIES ? slots / 256 : LADE_BAG_TRIES;
+
+    for (; slots > 0 && tries > 0; tries--)
+        if (attempt(h, act, LADE_BAG_BELOW(&h->random, slots), put, seen))
+            return LADE_OK;
+    return lade_bag_choose_by_passes(h, act, put, seen);
+}
+
+int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t *seen)
+{
+    return choose(h, act, put, seen);
+}
+
+bool lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot, uint64_t *seen)
+{
+    do
+        if (attempt(h, VISIT, slot, 0, seen))
+            return true;
+    while (atomic_load_explicit(&h->bag->slot[slot], memory_order_relaxed) & h->bag->held);
+    return false;
+}
+
+/* Tries the slots that this handle emptied, then some from the cursor, then from random places. */
+static bool fill_nearby(struct lade_bag_handle *h, uint64_t slots, uint64_t put, uint64_t *slot)
+{
+    if (slots == 0)
+        h->remembered = 0; /* the bag was empty; it fills from the beginning again */
+    while (h->remembered > 0) {
+        h->remembered--;
+        *slot = h->emptied[h->last-- % REMEMBERED];
+        if (*slot < slots && fill(h, *slot, put))
+            return true;
+    }
+    for (int restart = 0; slots > 0 && restart < LADE_BAG_RESTARTS; restart++) {
+        for (int probe = 0; probe < LADE_BAG_PROBES && h->cursor < slots; probe++) {
+            *slot = h->cursor++;
+            if (fill(h, *slot, put))
+                return true;
+        }
+        h->cursor = LADE_BAG_BELOW(&h->random, slots);
+    }
+    return false;
+}
+
+/* Finds a free slot for put, taking more groups into use if need be. LADE_OK, LADE_FULL, LADE_CLOSED. */
+static inline int place(struct lade_bag_handle *h, uint64_t put, uint64_t *slot)
+{
+    struct lade_bag *b = h->bag;
+
+    for (;;) {
+        LADE_STEP();
+        uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
+        uint64_t groups = used(limit);
+        if (limit & LIMIT_CLOSED)
+            return LADE_CLOSED;
+        if (fill_nearby(h, slots_in(b, groups), put, slot))
+            return LADE_OK;
+        if (groups == b->groups)
+            return lade_bag_fill_or_full(h, put, slot);
+        uint64_t more = groups + (groups > 1 ? groups / 2 : 1);
+        LADE_STEP();
+        /* Nothing rests on it: an element above the limit would raise it. */
+        if (atomic_compare_exchange_strong_explicit(&b->limit, &limit,
+                                                    next_limit(limit, more < b->groups ? more : b->groups),
+                                                    memory_order_relaxed, memory_order_relaxed))
+            h->cursor = groups * LADE_BAG_GROUP;
+    }
+}
+
+/* Every cell is with a slot, with a handle, on loan, or in the pool; lade_bag_create() made enough for one to be here. */
+uint32_t lade_bag_fresh(struct lade_bag_handle *h)
+{
+    uint64_t cell = 0;
+
+    (void)lade_mpmc_pop(h->pool, &cell);
+    return (uint32_t)cell;
+}
+
+void lade_bag_settle(struct lade_bag_handle *h, uint32_t cell, int64_t loans)
+{
+    struct lade_bag *b = h->bag;
+
+    LADE_STEP();
+    /* Everybody's reading of the cell comes before its next use. */
+    int64_t now = loans + atomic_fetch_add_explicit(&b->loans[cell], loans,
+                                                    memory_order_acq_rel); /* [bag.settle] -> [bag.settle] */
+    if (now != REMOVED)
+        return;
+    LADE_STEP();
+    atomic_fetch_sub_explicit(&b->loans[cell], REMOVED, memory_order_relaxed); /* the last one is alone with it */
+    if (b->config.kind == LADE_BAG_REFS)
+        (void)lade_ref_put(ref_in(b, cell), b->config.release);
+    (void)lade_mpmc_push(h->pool, cell);
+}
+
+enum fate { HAND_OUT, DROP };
+
+/* The cell has left its slot. The handle owns it, or another free one when this one is lent. */
+static void own_cell(struct lade_bag_handle *h, uint64_t seen, enum fate fate, bool in_room)
+{
+    struct lade_bag *b = h->bag;
+    uint32_t cell = (uint32_t)(seen & CELL_BITS);
+    uint64_t times = seen >> TIMES_SHIFT;
+    bool refs = b->config.kind == LADE_BAG_REFS;
+
+    if (times == 0) { /* never lent */
+        if (refs && fate == DROP)
+            (void)lade_ref_put(ref_in(b, cell), b->config.release);
+        h->spare = cell;
+        return;
+    }
+    h->spare = lade_bag_fresh(h);
+    if (refs && fate == HAND_OUT)
+        (void)lade_ref_get(ref_in(b, cell)); /* the cell keeps its own for those who are just borrowing it */
+    if (in_room)
+        memcpy(cell_at(b, h->spare), cell_at(b, cell), b->element);
+    lade_bag_settle(h, cell, REMOVED + (int64_t)times);
+}
+
+/* The element has left the bag. */
+static inline void removed(struct lade_bag_handle *h, uint64_t seen, enum fate fate, void *out)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t word = seen & WORD_BITS;
+    void *element = b->cells ? (void *)cell_at(b, (uint32_t)(seen & CELL_BITS)) : &word;
+
+    if (b->config.bytes)
+        add(h, BYTES_OUT, b->config.bytes(b->config.context, element));
+    if (fate == DROP && b->config.drop) {
+        memcpy(&word, element, sizeof word);
+        b->config.drop(b->config.context, word);
+    }
+    if (b->cells) {
+        if (out)
+            memcpy(out, element, b->element);
+        own_cell(h, seen, fate, fate == HAND_OUT && !out);
+    } else if (out) {
+        memcpy(out, &word, sizeof word);
+    }
+    add(h, fate == DROP ? EVICTED : DRAWN, 1);
+}
+
+/* Records may be in the handle's room already; words and pointers have a range. */
+static inline bool is_valid(const struct lade_bag *b, const void *element)
+{
+    uint64_t word;
+
+    if (b->config.kind == LADE_BAG_RECORDS)
+        return true;
+    if (!element)
+        return false;
+    memcpy(&word, element, sizeof word);
+    return word != 0 && word <= LADE_BAG_WORD_MAX;
+}
+
+/* The slot word for an element, which is copied into the handle's cell unless it fits into the slot. */
+static inline uint64_t slot_word(struct lade_bag_handle *h, const void *element)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t word;
+
+    if (b->cells) {
+        if (element)
+            memcpy(cell_at(b, h->spare), element, b->element);
+        return CELL_HELD | h->spare;
+    }
+    memcpy(&word, element, sizeof word);
+    return word;
+}
+
+/* A put found the bag closed. Takes the element out again; false: somebody has done so already. */
+static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t seen = atomic_load_explicit(&b->slot[slot], memory_order_relaxed);
+
+    while ((seen & WORD_BITS) == put) {
+        LADE_STEP();
+        if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, vacated(h, seen), memory_order_seq_cst,
+                                                     memory_order_seq_cst)) /* [bag.take.back] -> [bag.put.slot] */
+            continue;
+        if (b->cells)
+            own_cell(h, seen, HAND_OUT, true);
+        emptied(b, slot);
+        return true;
+    }
+    return false;
+}
+
+/* Put number t goes to slot t % capacity, in place of what put t - capacity left there. */
+static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
+{
+    struct lade_bag *b = h->bag;
+
+    LADE_STEP();
+    if (atomic_load_explicit(&b->limit, memory_order_relaxed) & LIMIT_CLOSED)
+        return LADE_CLOSED;
+    LADE_STEP();
+    uint64_t ticket = atomic_fetch_add_explicit(&b->ticket, 1, memory_order_relaxed); /* only a number */
+    uint64_t slot = ticket % b->config.capacity;
+    uint64_t lap = (ticket / b->config.capacity + 1) << LAP_SHIFT & LAP_BITS;
+    uint64_t seen = atomic_load_explicit(&b->slot[slot], memory_order_relaxed);
+
+    for (;;) {
+        if ((int16_t)((lap - (seen & LAP_BITS)) >> LAP_SHIFT) <= 0) {
+            /* A later put has been here: this element is older than it, and due to go. */
+            removed(h, put, DROP, NULL);
+            add(h, PUT, 1);
+            return LADE_OK;
+        }
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, put | lap, memory_order_seq_cst,
+                                                    memory_order_seq_cst)) /* [bag.put.turn] -> [bag.take] */
+            break;
+    }
+    if (seen & b->held)
+        removed(h, seen, DROP, NULL);
+    else
+        h->spare = (uint32_t)(seen & CELL_BITS);
+    if ((filled(b, slot) & LIMIT_CLOSED) && take_back(h, slot, put | lap))
+        return LADE_CLOSED;
+    add(h, PUT, 1);
+    return LADE_OK;
+}
+
+static inline int put_anywhere(struct lade_bag_handle *h, uint64_t put)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t slot = 0, seen = 0;
+
+    for (;;) {
+        int status = place(h, put, &slot);
+        if (status == LADE_OK) {
+            if ((filled(b, slot) & LIMIT_CLOSED) && take_back(h, slot, put))
+                return LADE_CLOSED;
+            break;
+        }
+        if (status != LADE_FULL || b->config.full == LADE_BAG_REJECT)
+            return status;
+        status = choose(h, EXCHANGE, put, &seen);
+        if (status == LADE_OK) {
+            removed(h, seen, DROP, NULL);
+            break;
+        }
+        if (status == LADE_CLOSED)
+            return status;
+    }
+    add(h, PUT, 1);
+    return LADE_OK;
+}
+
+static uint64_t sum(const struct lade_bag *b, enum count which)
+{
+    uint64_t total = 0;
+
+    for (unsigned i = 0; i < b->config.handles; i++)
+        total += atomic_load_explicit(&b->handle[i].count[which], memory_order_relaxed);
+    return total;
+}
+
+static bool may_put(struct lade_bag_handle *h)
+{
+    const struct lade_bag_config *c = &h->bag->config;
+
+    return c->samples_per_insert == 0 ||
+           c->samples_per_insert * (double)(sum(h->bag, PUT) + 1) - (double)sum(h->bag, SAMPLED) <= c->ratio_slack;
+}
+
+bool lade_bag_may_sample(struct lade_bag_handle *h)
+{
+    const struct lade_bag_config *c = &h->bag->config;
+
+    return c->samples_per_insert == 0 ||
+           (double)(sum(h->bag, SAMPLED) + 1) - c->samples_per_insert * (double)sum(h->bag, PUT) <= c->ratio_slack;
+}
+
+/* Makes sure that the byte budget has room, evicting if that is the way of this bag. */
+static int make_room(struct lade_bag_handle *h, uint64_t size)
+{
+    struct lade_bag *b = h->bag;
+
+    while (b->config.byte_budget > 0 && sum(b, BYTES_IN) - sum(b, BYTES_OUT) + size > b->config.byte_budget) {
+        if (b->config.full == LADE_BAG_REJECT || lade_bag_evict(h) != LADE_OK) {
+            add(h, SAW_FULL, 1);
+            return LADE_FULL;
+        }
+    }
+    return LADE_OK;
+}
+
+static inline int put_one(struct lade_bag_handle *h, const void *element)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t size = 0;
+
+    if (!is_valid(b, element))
+        return LADE_INVALID;
+    if (b->config.samples_per_insert > 0 && !may_put(h))
+        return LADE_LIMITED;
+    if (b->config.bytes) {
+        size = b->config.bytes(b->config.context, element);
+        if (make_room(h, size) != LADE_OK)
+            return LADE_FULL;
+    }
+    uint64_t put = slot_word(h, element);
+    int status = b->config.full == LADE_BAG_EVICT_OLDEST ? put_in_turn(h, put) : put_anywhere(h, put);
+    if (status == LADE_OK && size > 0)
+        add(h, BYTES_IN, size);
+    return status;
+}
+
+int lade_bag_put(struct lade_bag_handle *h, const void *element)
+{
+    return put_one(h, element);
+}
+
+static inline int take(struct lade_bag_handle *h, enum fate fate, void *element)
+{
+    uint64_t seen;
+    int status = choose(h, DRAW, 0, &seen);
+
+    if (status == LADE_OK)
+        removed(h, seen, fate, element);
+    return status;
+}
+
+int lade_bag_draw(struct lade_bag_handle *h, void *element)
+{
+    return take(h, HAND_OUT, element);
+}
+
+int lade_bag_evict(struct lade_bag_handle *h)
+{
+    return take(h, DROP, NULL);
+}
+
+static inline int exchange_one(struct lade_bag_handle *h, const void *in, void *out)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t seen;
+
+    if (!is_valid(b, in) || b->config.full == LADE_BAG_EVICT_OLDEST)
+        return LADE_INVALID;
+    LADE_STEP();
+    if (atomic_load_explicit(&b->limit, memory_order_relaxed) & LIMIT_CLOSED)
+        return LADE_CLOSED;
+    uint64_t size = b->config.bytes ? b->config.bytes(b->config.context, in) : 0;
+    int status = choose(h, EXCHANGE, slot_word(h, in), &seen);
+    if (status != LADE_OK)
+        return status;
+    removed(h, seen, HAND_OUT, out);
+    add(h, PUT, 1);
+    if (size > 0)
+        add(h, BYTES_IN, size);
+    return LADE_OK;
+}
+
+int lade_bag_exchange(struct lade_bag_handle *h, const void *in, void *out)
+{
+    return exchange_one(h, in, out);
+}
+
+size_t lade_bag_put_many(struct lade_bag_handle *h, const void *elements, size_t count)
+{
+    const unsigned char *element = elements;
+    size_t done = 0;
+
+    while (done < count && put_one(h, element + done * h->bag->element) == LADE_OK)
+        done++;
+    return done;
+}
+
+size_t lade_bag_draw_many(struct lade_bag_handle *h, void *elements, size_t count)
+{
+    unsigned char *element = elements;
+    size_t done = 0;
+
+    while (done < count && take(h, HAND_OUT, element + done * h->bag->element) == LADE_OK)
+        done++;
+    return done;
+}
+
+size_t lade_bag_exchange_many(struct lade_bag_handle *h, const void *in, void *out, size_t count)
+{
+    const unsigned char *from = in;
+    unsigned char *to = out;
+    size_t size = h->bag->element;
+    size_t done = 0;
+
+    while (done < count && exchange_one(h, from + done * size, to + done * size) == LADE_OK)
+        done++;
+    return done;
+}
+
+size_t lade_bag_evict_many(struct lade_bag_handle *h, size_t count)
+{
+    size_t done = 0;
+
+    while (done < count && take(h, DROP, NULL) == LADE_OK)
+        done++;
+    return done;
+}
+
+size_t lade_bag_drain(struct lade_bag_handle *h)
+{
+    return lade_bag_evict_many(h, SIZE_MAX);
+}
+
+void *lade_bag_room(struct lade_bag_handle *h)
+{
+    return h->bag->config.kind == LADE_BAG_RECORDS ? cell_at(h->bag, h->spare) : NULL;
+}
+
+void lade_bag_count(const struct lade_bag *b, struct lade_bag_counts *c)
+{
+    uint64_t out;
+
+    c->drawn = sum(b, DRAWN);
+    c->evicted = sum(b, EVICTED);
+    c->put = sum(b, PUT);
+    out = c->drawn + c->evicted;
+    c->held = c->put > out ? c->put - out : 0;
+    c->given_back = sum(b, GIVEN_BACK);
+    c->sampled = sum(b, SAMPLED);
+    out = sum(b, BYTES_OUT);
+    c->bytes = sum(b, BYTES_IN);
+    c->bytes = c->bytes > out ? c->bytes - out : 0;
+    c->full = sum(b, SAW_FULL);
+    c->empty = sum(b, SAW_EMPTY);
+    c->scanned = sum(b, SCANNED);
+}

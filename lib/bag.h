@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a bag, shared by lib/bag*.c. Internal. */
+#ifndef LADE_LIB_BAG_H
+#define LADE_LIB_BAG_H
+
+#include <lade/bag.h>
+#include <lade/random.h>
+#include <lade/ring.h>
+
+#include "alloc.h"
+#include "step.h"
+
+#include <stdatomic.h>
+
+/* Checkers take smaller ones. */
+#ifndef LADE_BAG_GROUP
+#define LADE_BAG_GROUP 64 /* slots in a group, at most 64 */
+#endif
+#ifndef LADE_BAG_TRIES
+#define LADE_BAG_TRIES 64 /* random slots that a draw looks at, at least, before it goes through the groups */
+#endif
+#ifndef LADE_BAG_BELOW
+#define LADE_BAG_BELOW lade_random_below
+#endif
+
+/*
+ * A slot is one word. Words: the word itself, 0 when empty. Other kinds: the number of a cell, which holds the element
+ * when CELL_HELD is set and is free otherwise; so every slot and every handle owns a cell at any time, put and draw
+ * trade cells, and nothing is written in place. The upper bits count how often the element was sampled; LAP tells rounds
+ * of LADE_BAG_EVICT_OLDEST apart.
+ */
+#define TIMES_SHIFT 48
+#define TIMES_ONE (UINT64_C(1) << TIMES_SHIFT)
+#define TIMES_FULL UINT64_C(0xffff)
+#define WORD_BITS (TIMES_ONE - 1)
+#define CELL_BITS UINT64_C(0x7fffffff)
+#define CELL_HELD UINT64_C(0x80000000)
+#define LAP_SHIFT 32
+#define LAP_BITS (UINT64_C(0xffff) << LAP_SHIFT)
+
+/* A group word: version and state. EMPTY: no completed put is left undrawn in it. FULL: no completed draw left a slot. */
+enum group_state { OPEN, CHECK_EMPTY, EMPTY, CHECK_FULL, FULL };
+#define STATE_BITS UINT64_C(7)
+#define STATE_VERSION UINT64_C(8)
+
+/* The limit word: version, flags, and how many groups are in use. None in use: the bag is empty. */
+#define USED_BITS ((UINT64_C(1) << 30) - 1)
+#define LIMIT_CHECK (UINT64_C(1) << 30)
+#define LIMIT_CLOSED (UINT64_C(1) << 31)
+#define LIMIT_VERSION (UINT64_C(1) << 32)
+
+/* Added to a cell's count of loans when its element leaves the bag. */
+#define REMOVED (INT64_C(1) << 40)
+
+enum count { PUT, DRAWN, EVICTED, SAMPLED, GIVEN_BACK, BYTES_IN, BYTES_OUT, SAW_FULL, SAW_EMPTY, SCANNED, COUNTS };
+
+#define REMEMBERED 16 /* slots that a handle emptied */
+
+struct lade_bag_handle {
+    _Alignas(LADE_APART) struct lade_bag *bag;
+    struct lade_mpmc_handle *pool;
+    uint64_t cursor;              /* the next slot that a put looks at */
+    uint32_t emptied[REMEMBERED]; /* likely to be free, and in this core's cache */
+    uint32_t last, remembered;
+    uint32_t spare; /* the free cell that this handle owns */
+    uint32_t number;
+    struct lade_random random;
+    _Atomic uint64_t count[COUNTS]; /* written by the owner, read by all */
+    _Alignas(LADE_APART) _Atomic uint32_t taken;
+    _Atomic uint32_t loans;
+};
+
+struct lade_bag {
+    _Atomic uint64_t *slot;
+    _Atomic uint64_t *group;
+    uint64_t groups;
+    uint64_t held; /* a slot word with one of these bits holds an element */
+    bool cells;
+    unsigned char *cell;
+    size_t element; /* bytes */
+    size_t stride;  /* of cells */
+    uint64_t cell_count;
+    _Atomic int64_t *loans; /* of each cell: taken through it minus given back, REMOVED when its element has left */
+    struct lade_mpmc *pool; /* free cells that no slot and no handle owns */
+    struct lade_bag_handle *handle;
+    struct lade_bag_config config;
+    /* read by every operation, written now and then */
+    _Alignas(LADE_APART) _Atomic uint64_t limit;
+    _Atomic uint64_t room;          /* version and OPEN, CHECK_FULL or FULL, of the whole bag */
+    _Atomic uint32_t arrived, left; /* events for those who wait; see wait.h */
+    _Atomic uint32_t cancelled;
+    _Alignas(LADE_APART) _Atomic uint64_t ticket; /* puts of LADE_BAG_EVICT_OLDEST */
+};
+
+enum act { DRAW, EXCHANGE, SAMPLE, VISIT };
+
+/*
+ * Chooses an element uniformly and acts on its slot: empties it, replaces it by put, or counts a sampling. *seen is the
+ * slot word as it was. LADE_OK, LADE_EMPTY, LADE_CLOSED.
+ */
+int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t *seen);
+
+/* The same, after trying did not help: one pass after the other through the groups. */
+int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t *seen);
+
+/* Puts into whichever slot is free, *slot says which. LADE_OK or LADE_FULL. */
+int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put, uint64_t *slot);
+
+/* Borrows the element of a slot, if there is one; words are read. */
+bool lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot, uint64_t *seen);
+
+/* Adds to a cell's loans; when the element has left and nobody borrows it any more, the cell is free. */
+void lade_bag_settle(struct lade_bag_handle *h, uint32_t cell, int64_t loans);
+
+/* A free cell from the pool. There is one: see lade_bag_create(). */
+uint32_t lade_bag_fresh(struct lade_bag_handle *h);
+
+/* The ratio limit lets another sample pass. */
+bool lade_bag_may_sample(struct lade_bag_handle *h);
+
+static inline uint64_t slots_in(const struct lade_bag *b, uint64_t groups)
+{
+    uint64_t n = groups * LADE_BAG_GROUP;
+
+    return n < b->config.capacity ? n : b->config.capacity;
+}
+
+static inline unsigned char *cell_at(const struct lade_bag *b, uint32_t cell)
+{
+    return b->cell + cell * b->stride;
+}
+
+static inline struct lade_ref *ref_in(const struct lade_bag *b, uint32_t cell)
+{
+    return *(struct lade_ref **)(void *)cell_at(b, cell);
+}
+
+static inline void add(struct lade_bag_handle *h, enum count which, uint64_t n)
+{
+    uint64_t old = atomic_load_explicit(&h->count[which], memory_order_relaxed); /* only the owner writes it */
+
+    atomic_store_explicit(&h->count[which], old + n, memory_order_relaxed);
+}
+
+#endif

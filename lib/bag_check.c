@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* What draws and puts do when trying a few slots was not enough: go through the groups, up to a certain EMPTY or FULL. */
+#include "bag_slot.h"
+
+/*
+ * Which slots of group j hold an element (want_held) or are free (otherwise), as bits. When there are none the group's
+ * word is made to say so, and lets the next caller skip the slots.
+ */
+static uint64_t look_at_group(struct lade_bag *b, uint64_t j, bool want_held)
+{
+    enum group_state check = want_held ? CHECK_EMPTY : CHECK_FULL;
+    enum group_state none = want_held ? EMPTY : FULL;
+    uint64_t first = j * LADE_BAG_GROUP;
+    uint64_t count = slots_in(b, j + 1) - first;
+
+    for (;;) {
+        LADE_STEP();
+        uint64_t g = atomic_load_explicit(&b->group[j], memory_order_seq_cst); /* [bag.group.look] -> [bag.put.open] */
+        uint64_t mask = 0;
+        if (state_of(g) == none)
+            return 0;
+        for (uint64_t i = 0; i < count; i++) {
+            LADE_STEP();
+            uint64_t seen = atomic_load_explicit(&b->slot[first + i],
+                                                 memory_order_seq_cst); /* [bag.group.slot] -> [bag.put.slot] */
+            mask |= (uint64_t)(((seen & b->held) != 0) == want_held) << i;
+        }
+        if (mask)
+            return mask;
+        LADE_STEP();
+        bool seen_none = state_of(g) == check;
+        bool done = atomic_compare_exchange_strong_explicit(
+            &b->group[j], &g, next_state(g, seen_none ? none : check), memory_order_seq_cst,
+            memory_order_seq_cst); /* [bag.group.check] -> [bag.put.group] */
+        if (seen_none && done)
+            return 0;
+    }
+}
+
+/* The place of a random bit of the mask. */
+static uint64_t random_bit(struct lade_bag_handle *h, uint64_t mask)
+{
+    uint64_t skip = LADE_BAG_BELOW(&h->random, (uint64_t)__builtin_popcountll(mask));
+
+    for (; skip > 0; skip--)
+        mask &= mask - 1;
+    return (uint64_t)__builtin_ctzll(mask);
+}
+
+/* The bag is empty, which others may have to know: a draw that made it so may not have come to say that there is room. */
+static int saw_empty(struct lade_bag_handle *h, uint64_t limit)
+{
+    struct lade_bag *b = h->bag;
+
+    LADE_STEP();
+    uint64_t room = atomic_load_explicit(&b->room, memory_order_seq_cst); /* [bag.empty.room] -> [bag.full.check] */
+    while (state_of(room) != OPEN) {
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(&b->room, &room, next_state(room, OPEN), memory_order_seq_cst,
+                                                    memory_order_seq_cst)) /* [bag.empty.reopen] -> [bag.room] */
+            break;
+    }
+    add(h, SAW_EMPTY, 1);
+    return limit & LIMIT_CLOSED ? LADE_CLOSED : LADE_EMPTY;
+}
+
+/* One pass through the groups in use keeps a slot, each one seen to hold an element with the same probability. */
+static bool pass(struct lade_bag_handle *h, uint64_t groups, uint64_t *slot)
+{
+    uint64_t total = 0, chosen = 0, chosen_mask = 0;
+
+    for (uint64_t j = 0; j < groups; j++) {
+        uint64_t mask = look_at_group(h->bag, j, true);
+        uint64_t count = (uint64_t)__builtin_popcountll(mask);
+        total += count;
+        if (count > 0 && LADE_BAG_BELOW(&h->random, total) < count) {
+            chosen = j;
+            chosen_mask = mask;
+        }
+    }
+    if (total == 0)
+        return false;
+    *slot = chosen * LADE_BAG_GROUP + random_bit(h, chosen_mask);
+    return true;
+}
+
+int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t *seen)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t slot;
+
+    for (;;) {
+        LADE_STEP();
+        uint64_t limit = atomic_load_explicit(&b->limit, memory_order_seq_cst); /* [bag.limit] -> [bag.put.raise] */
+        if (used(limit) == 0)
+            return saw_empty(h, limit);
+        add(h, SCANNED, 1);
+        if (pass(h, used(limit), &slot)) {
+            if (attempt(h, act, slot, put, seen))
+                return LADE_OK;
+            continue;
+        }
+        bool checked = limit & LIMIT_CHECK;
+        uint64_t next = checked ? next_limit(limit, 0) : (limit + LIMIT_VERSION) | LIMIT_CHECK;
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(&b->limit, &limit, next, memory_order_seq_cst,
+                                                    memory_order_seq_cst) && /* [bag.empty.check] -> [bag.put.limit] */
+            checked)
+            return saw_empty(h, next);
+    }
+}
+
+/* Looks for a free slot in every group. */
+static bool fill_anywhere(struct lade_bag_handle *h, uint64_t put, uint64_t *slot)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t start = h->cursor / LADE_BAG_GROUP;
+
+    for (uint64_t i = 0; i < b->groups; i++) {
+        uint64_t j = (start + i) % b->groups;
+        uint64_t mask = look_at_group(b, j, false);
+        for (; mask; mask &= mask - 1) {
+            *slot = j * LADE_BAG_GROUP + (uint64_t)__builtin_ctzll(mask);
+            if (fill(h, *slot, put)) {
+                h->cursor = *slot;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The bag is full, which others may have to know: a put that made it so may not have come to say that it is not empty. */
+static int saw_full(struct lade_bag_handle *h)
+{
+    struct lade_bag *b = h->bag;
+
+    LADE_STEP();
+    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_seq_cst); /* [bag.full.limit] -> [bag.empty.check] */
+    while ((limit & LIMIT_CHECK) || used(limit) < b->groups) {
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(&b->limit, &limit, next_limit(limit, b->groups),
+                                                    memory_order_seq_cst,
+                                                    memory_order_seq_cst)) /* [bag.full.raise] -> [bag.limit] */
+            break;
+    }
+    add(h, SAW_FULL, 1);
+    return LADE_FULL;
+}
+
+int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put, uint64_t *slot)
+{
+    struct lade_bag *b = h->bag;
+
+    for (;;) {
+        LADE_STEP();
+        uint64_t room = atomic_load_explicit(&b->room, memory_order_seq_cst); /* [bag.room] -> [bag.draw.reopen] */
+        if (state_of(room) == FULL)
+            return saw_full(h);
+        add(h, SCANNED, 1);
+        if (fill_anywhere(h, put, slot))
+            return LADE_OK;
+        bool checked = state_of(room) == CHECK_FULL;
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(&b->room, &room, next_state(room, checked ? FULL : CHECK_FULL),
+                                                    memory_order_seq_cst,
+                                                    memory_order_seq_cst) && /* [bag.full.check] -> [bag.draw.room] */
+            checked)
+            return saw_full(h);
+    }
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* What happens at one slot of a bag, and the words that must hear of it. Internal. */
+#ifndef LADE_LIB_BAG_SLOT_H
+#define LADE_LIB_BAG_SLOT_H
+
+#include "bag.h"
+#include "wait.h"
+
+/*
+ * EMPTY and FULL are certified, not counted, because a counter shared by all would cost more than the operations.
+ *
+ * EMPTY. Whoever finds nothing announces a check (LIMIT_CHECK), goes through the groups, and takes the limit down to no
+ * groups in use if nobody has touched it since. A put that completes takes the announcement back, so that an element
+ * which was put behind the one who looks is not missed. Groups have the same protocol on a smaller scale (CHECK_EMPTY,
+ * EMPTY), so that the next one need not look at their slots again. A check belongs to nobody: any thread can finish it,
+ * and one that stops in the middle of it is not missed.
+ *
+ * FULL is the mirror image: room instead of limit, CHECK_FULL and FULL, and draws take the announcement back.
+ *
+ * Each announcement and the look after it, and each change of a slot and the look at the words after it, are sequentially
+ * consistent: one of the two sees the other.
+ */
+
+static inline enum group_state state_of(uint64_t word)
+{
+    return (enum group_state)(word & STATE_BITS);
+}
+
+static inline uint64_t next_state(uint64_t word, enum group_state state)
+{
+    return ((word & ~STATE_BITS) + STATE_VERSION) | state;
+}
+
+static inline uint64_t used(uint64_t limit)
+{
+    return limit & USED_BITS;
+}
+
+/* The limit word that follows, without a check. */
+static inline uint64_t next_limit(uint64_t limit, uint64_t groups)
+{
+    return ((limit & ~(USED_BITS | LIMIT_CHECK)) + LIMIT_VERSION) | groups;
+}
+
+/* What a slot becomes when its element is taken out. */
+static inline uint64_t vacated(const struct lade_bag_handle *h, uint64_t seen)
+{
+    return h->bag->cells ? (seen & LAP_BITS) | h->spare : 0;
+}
+
+/* After a slot was filled: no check that has not seen it may end with EMPTY. Answers the limit word. */
+static inline uint64_t filled(struct lade_bag *b, uint64_t slot)
+{
+    uint64_t j = slot / LADE_BAG_GROUP;
+
+    LADE_STEP();
+    uint64_t g = atomic_load_explicit(&b->group[j], memory_order_seq_cst); /* [bag.put.group] -> [bag.group.check] */
+    while (state_of(g) == CHECK_EMPTY || state_of(g) == EMPTY) {
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(&b->group[j], &g, next_state(g, OPEN), memory_order_seq_cst,
+                                                    memory_order_seq_cst)) /* [bag.put.open] -> [bag.group.look] */
+            break;
+    }
+    LADE_STEP();
+    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_seq_cst); /* [bag.put.limit] -> [bag.empty.check] */
+    while ((limit & LIMIT_CHECK) || used(limit) <= j) {
+        uint64_t more = next_limit(limit, used(limit) > j ? used(limit) : j + 1);
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(&b->limit, &limit, more, memory_order_seq_cst,
+                                                    memory_order_seq_cst)) /* [bag.put.raise] -> [bag.limit] */
+            limit = more;
+    }
+    lade_event_tell(&b->arrived);
+    return limit;
+}
+
+/* After a slot was emptied: no check that has not seen it may end with FULL. */
+static inline void emptied(struct lade_bag *b, uint64_t slot)
+{
+    uint64_t j = slot / LADE_BAG_GROUP;
+
+    LADE_STEP();
+    uint64_t g = atomic_load_explicit(&b->group[j], memory_order_seq_cst); /* [bag.draw.group] -> [bag.group.check] */
+    while (state_of(g) == CHECK_FULL || state_of(g) == FULL) {
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(&b->group[j], &g, next_state(g, OPEN), memory_order_seq_cst,
+                                                    memory_order_seq_cst)) /* [bag.draw.open] -> [bag.group.look] */
+            break;
+    }
+    LADE_STEP();
+    uint64_t room = atomic_load_explicit(&b->room, memory_order_seq_cst); /* [bag.draw.room] -> [bag.full.check] */
+    while (state_of(room) != OPEN) {
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(&b->room, &room, next_state(room, OPEN), memory_order_seq_cst,
+                                                    memory_order_seq_cst)) /* [bag.draw.reopen] -> [bag.room] */
+            break;
+    }
+    lade_event_tell(&b->left);
+}
+
+/* The last REMEMBERED slots that the handle emptied. */
+static inline void remember(struct lade_bag_handle *h, uint64_t slot)
+{
+    h->emptied[++h->last % REMEMBERED] = (uint32_t)slot;
+    if (h->remembered < REMEMBERED)
+        h->remembered++;
+}
+
+/* A sample that reaches the limit takes the element out. */
+static inline bool takes_out(const struct lade_bag *b, enum act act, uint64_t seen)
+{
+    return act == DRAW || (act == SAMPLE && b->config.max_times_sampled > 0 &&
+                           (seen >> TIMES_SHIFT) + 1 >= b->config.max_times_sampled);
+}
+
+/* A cell whose slot can count no further is borrowed by its own count, and only then known to be still there. */
+static inline bool borrow_uncounted(struct lade_bag_handle *h, uint64_t slot, uint64_t seen)
+{
+    uint32_t cell = (uint32_t)(seen & CELL_BITS);
+
+    LADE_STEP();
+    atomic_fetch_add_explicit(&h->bag->loans[cell], 1, memory_order_seq_cst); /* [bag.borrow] -> [bag.settle] */
+    LADE_STEP();
+    if (atomic_load_explicit(&h->bag->slot[slot], memory_order_seq_cst) == seen) /* [bag.borrowed] -> [bag.take] */
+        return true;
+    lade_bag_settle(h, cell, -1);
+    return false;
+}
+
+/* Looks at a slot and acts on the element that it holds, if any. */
+static inline bool attempt(struct lade_bag_handle *h, enum act act, uint64_t slot, uint64_t put, uint64_t *out)
+{
+    struct lade_bag *b = h->bag;
+
+    LADE_STEP();
+    uint64_t seen = atomic_load_explicit(&b->slot[slot], memory_order_acquire); /* [bag.look] -> [bag.put.slot] */
+    if (!(seen & b->held))
+        return false;
+    *out = seen;
+    bool removes = takes_out(b, act, seen);
+    if (act >= SAMPLE && !removes) {
+        if (!b->cells && (act == VISIT || b->config.max_times_sampled == 0))
+            return true;
+        if (seen >> TIMES_SHIFT == TIMES_FULL)
+            return borrow_uncounted(h, slot, seen);
+    }
+    uint64_t next = removes ? vacated(h, seen) : act == EXCHANGE ? put : seen + TIMES_ONE;
+    LADE_STEP();
+    if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, next, memory_order_seq_cst,
+                                                 memory_order_seq_cst)) /* [bag.take] -> [bag.put.slot] */
+        return false;
+    if (removes) {
+        emptied(b, slot);
+        remember(h, slot);
+    } else if (act == EXCHANGE) {
+        (void)filled(b, slot);
+    }
+    return true;
+}
+
+/* Fills the slot if it is free; the handle then owns the cell that lay there. */
+static inline bool fill(struct lade_bag_handle *h, uint64_t slot, uint64_t put)
+{
+    struct lade_bag *b = h->bag;
+
+    LADE_STEP();
+    uint64_t seen = atomic_load_explicit(&b->slot[slot], memory_order_relaxed);
+    if (seen & b->held)
+        return false;
+    LADE_STEP();
+    if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, put, memory_order_seq_cst,
+                                                 memory_order_seq_cst)) /* [bag.put.slot] -> [bag.take] */
+        return false;
+    h->spare = (uint32_t)(seen & CELL_BITS);
+    return true;
+}
+
+#endif

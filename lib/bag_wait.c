@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting forms, close and cancel, on top of operations that never wait. */
+#include "bag.h"
+
+#include "wait.h"
+
+struct call {
+    enum { PUT_CALL, DRAW_CALL, EXCHANGE_CALL, SAMPLE_CALL } which;
+    const void *in;
+    void *out;
+    struct lade_loan *loan;
+};
+
+static int perform(struct lade_bag_handle *h, const struct call *c)
+{
+    switch (c->which) {
+    case PUT_CALL:
+        return lade_bag_put(h, c->in);
+    case DRAW_CALL:
+        return lade_bag_draw(h, c->out);
+    case EXCHANGE_CALL:
+        return lade_bag_exchange(h, c->in, c->out);
+    default:
+        return lade_bag_sample(h, c->loan);
+    }
+}
+
+static bool is_to_wait(int status)
+{
+    return status == LADE_EMPTY || status == LADE_FULL || status == LADE_LIMITED;
+}
+
+static int perform_waiting(struct lade_bag_handle *h, const struct call *c, int64_t timeout)
+{
+    struct lade_bag *b = h->bag;
+    _Atomic uint32_t *event = c->which == PUT_CALL ? &b->left : &b->arrived;
+    int64_t deadline = -1;
+    int status = perform(h, c);
+
+    if (!is_to_wait(status))
+        return status;
+    if (timeout == 0)
+        return LADE_TIMEOUT;
+    if (timeout > 0) {
+        int64_t now = lade_now();
+        deadline = timeout < INT64_MAX - now ? now + timeout : INT64_MAX;
+    }
+    LADE_STEP();
+    uint32_t cancelled = atomic_load_explicit(&b->cancelled, memory_order_relaxed);
+    for (;;) {
+        uint32_t value = lade_event_expect(event);
+        LADE_STEP();
+        if (atomic_load_explicit(&b->cancelled, memory_order_relaxed) != cancelled) /* ordered by the event */
+            return LADE_CANCELLED;
+        status = perform(h, c);
+        if (!is_to_wait(status))
+            return status;
+        if (deadline >= 0 && lade_now() >= deadline)
+            return LADE_TIMEOUT;
+        lade_futex_wait(event, value, deadline);
+    }
+}
+
+int lade_bag_put_wait(struct lade_bag_handle *h, const void *element, int64_t timeout)
+{
+    return perform_waiting(h, &(struct call){.which = PUT_CALL, .in = element}, timeout);
+}
+
+int lade_bag_draw_wait(struct lade_bag_handle *h, void *element, int64_t timeout)
+{
+    return perform_waiting(h, &(struct call){.which = DRAW_CALL, .out = element}, timeout);
+}
+
+int lade_bag_exchange_wait(struct lade_bag_handle *h, const void *in, void *out, int64_t timeout)
+{
+    return perform_waiting(h, &(struct call){.which = EXCHANGE_CALL, .in = in, .out = out}, timeout);
+}
+
+int lade_bag_sample_wait(struct lade_bag_handle *h, struct lade_loan *loan, int64_t timeout)
+{
+    return perform_waiting(h, &(struct call){.which = SAMPLE_CALL, .loan = loan}, timeout);
+}
+
+static void tell_everybody(struct lade_bag *b)
+{
+    lade_event_tell_all(&b->arrived);
+    lade_event_tell_all(&b->left);
+}
+
+void lade_bag_close(struct lade_bag *b)
+{
+    LADE_STEP();
+    atomic_fetch_or_explicit(&b->limit, LIMIT_CLOSED, memory_order_seq_cst); /* [bag.close] -> [bag.put.limit] */
+    tell_everybody(b);
+}
+
+void lade_bag_cancel(struct lade_bag *b)
+{
+    LADE_STEP();
+    atomic_fetch_add_explicit(&b->cancelled, 1, memory_order_relaxed); /* the event carries it */
+    tell_everybody(b);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bag: a container that many threads fill and draw from uniformly at random, without a lock.
+ *
+ * A shuffle buffer (put until full, then exchange), a work pool (put and draw), a replay buffer (put with eviction,
+ * sample and give back). It is the bucket container of Lin 2026 with slots in place of locked buckets.
+ *
+ * When not to use it: when elements must come out in the order in which they went in (see ring).
+ *
+ * Elements     words    uint64_t from 1 to LADE_BAG_WORD_MAX: numbers, indices, pointers. The fastest kind.
+ *              refs     struct lade_ref *, a counted object. put hands the caller's reference over, draw hands it out.
+ *              records  a fixed number of bytes, copied in and out of memory that the bag owns.
+ *              Functions take and give elements by address: uint64_t *, struct lade_ref **, or the bytes of a record.
+ * Threads      each thread uses a handle of its own. lade_bag_join(), lade_bag_leave(), lade_bag_close(),
+ *              lade_bag_cancel() and lade_bag_count() by anyone. create and destroy: nobody else uses the bag.
+ * Uniform      a draw looks at a slot and then claims it. Given the attempt that succeeds, every element that was in
+ *              the bag from that look to that claim is equally likely, for every schedule that does not depend on the
+ *              random numbers. Not promised: anything about elements that arrive or leave in between, and independence
+ *              of a schedule that watches the caches. exchange, sample and evict choose in the same way.
+ * EMPTY, FULL  EMPTY: at some instant of the call no completed put was left undrawn. FULL: at some instant no slot was
+ *              free; a slot is free again when the draw that emptied it has completed.
+ * Capacity     exact. Slots come into use as they are needed, so that a bag with few elements is quick to draw from.
+ * Progress     lock-free: an operation repeats only when another one succeeded meanwhile. Only the functions named
+ *              _wait wait.
+ * Ordering     what a thread did before a put happens before what the thread that draws, exchanges or samples the
+ *              element does afterwards.
+ * Memory       allocated at creation, none afterwards. 8 bytes a slot, 8 a group of 64, about 1 KiB a handle; refs and
+ *              records (and words under LADE_BAG_EVICT_OLDEST): the element and 8 bytes more for each slot, and for
+ *              each handle 2 + loans spare ones.
+ * Stopped      a thread that stops for ever inside an operation hinders nobody. It costs at most the element or the
+ *              slot that the operation held, and its handle, which must not be used again.
+ * fork         the child may use the bag only if no other thread was inside an operation; nobody waits across a fork.
+ */
+#ifndef LADE_BAG_H
+#define LADE_BAG_H
+
+#include <lade/alloc.h>
+#include <lade/api.h>
+#include <lade/ref.h>
+#include <lade/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+LADE_BEGIN
+
+#define LADE_BAG_MAX (UINT64_C(1) << 30)
+#define LADE_BAG_WORD_MAX ((UINT64_C(1) << 48) - 1)
+#define LADE_BAG_RECORD_MAX ((size_t)1 << 30)
+#define LADE_BAG_HANDLES_MAX 4096u
+#define LADE_BAG_LOANS_MAX 65536u
+#define LADE_BAG_TIMES_MAX 65534u
+
+enum lade_bag_kind { LADE_BAG_WORDS, LADE_BAG_REFS, LADE_BAG_RECORDS };
+
+/* What put does when the bag is full. */
+enum lade_bag_full {
+    LADE_BAG_REJECT,        /* answers LADE_FULL */
+    LADE_BAG_EVICT_UNIFORM, /* replaces an element, each equally likely */
+    LADE_BAG_EVICT_OLDEST,  /* put number t replaces the element of put number t - capacity if it is still there */
+};
+
+/* Zero means the default where one is named. */
+struct lade_bag_config {
+    uint64_t capacity; /* elements at most, 1 to LADE_BAG_MAX */
+    unsigned handles;  /* threads at most at a time, 1 to LADE_BAG_HANDLES_MAX */
+    enum lade_bag_kind kind;
+    size_t record_size; /* records only */
+    unsigned loans;     /* records only: borrowed at a time through one handle; default 1 */
+    enum lade_bag_full full;
+    unsigned max_times_sampled; /* the sample that reaches it removes the element; default no limit */
+    /*
+     * The elements' bytes together stay below byte_budget, by their sizes as bytes() says when they are put: a put
+     * that would pass it finds the bag full. Each other handle in the middle of a put may add one element (or its
+     * batch). Default no budget. Not with LADE_BAG_EVICT_OLDEST.
+     */
+    uint64_t byte_budget;
+    size_t (*bytes)(void *context, const void *element);
+    /*
+     * Keeps samples - samples_per_insert * puts between -ratio_slack and ratio_slack: whoever is ahead gets
+     * LADE_LIMITED. Each other handle in the middle of an operation may add one element (or its batch). Default no
+     * limit. ratio_slack is at least samples_per_insert and 1.
+     */
+    double samples_per_insert;
+    double ratio_slack;
+    uint64_t seed;                         /* of every handle's generator; any value is as good as another */
+    void (*release)(struct lade_ref *ref); /* refs: run when the bag gives back the last reference */
+    void (*drop)(void *context,
+                 uint64_t word);    /* words: told of each word evicted, and left at destroy; default none */
+    void *context;                  /* of bytes() and drop() */
+    const struct lade_alloc *alloc; /* default aligned_alloc() and free() */
+};
+
+struct lade_bag;
+struct lade_bag_handle;
+
+/*
+ * *bag is set on LADE_OK only. LADE_INVALID: NULL, a number out of range, or a field that does not go with the kind.
+ * LADE_NO_MEMORY.
+ */
+LADE_API int lade_bag_create(struct lade_bag **bag, const struct lade_bag_config *config);
+
+/* Drops what is left and frees the bag and its handles. Everybody has left, loans are given back. NULL is fine. */
+LADE_API void lade_bag_destroy(struct lade_bag *bag);
+
+/* A free handle, for one thread. LADE_TOO_MANY: each of them was in use when it was looked at. Lock-free. */
+LADE_API int lade_bag_join(struct lade_bag *bag, struct lade_bag_handle **handle);
+
+/* Gives the handle back for others, for instance at thread exit; outside any operation on it. NULL is fine. */
+LADE_API void lade_bag_leave(struct lade_bag_handle *handle);
+
+/*
+ * LADE_OK; LADE_FULL (LADE_BAG_REJECT, or over the byte budget); LADE_LIMITED; LADE_CLOSED; LADE_INVALID: a word or
+ * pointer outside 1 to LADE_BAG_WORD_MAX. On LADE_OK the element belongs to the bag.
+ */
+LADE_API int lade_bag_put(struct lade_bag_handle *handle, const void *element);
+
+/* Removes an element. LADE_OK; LADE_EMPTY; LADE_CLOSED: closed, and every put that answered LADE_OK has been drawn. */
+LADE_API int lade_bag_draw(struct lade_bag_handle *handle, void *element);
+
+/*
+ * Puts one element and removes another in a single step, never the one that it puts. LADE_OK; LADE_EMPTY (nothing was
+ * put), LADE_CLOSED, LADE_INVALID. in and out may be the same address. Not with LADE_BAG_EVICT_OLDEST: LADE_INVALID.
+ */
+LADE_API int lade_bag_exchange(struct lade_bag_handle *handle, const void *in, void *out);
+
+/* Draws an element and drops it. LADE_OK, LADE_EMPTY, LADE_CLOSED. */
+LADE_API int lade_bag_evict(struct lade_bag_handle *handle);
+
+/* Batches: the number done; it is short only where the single form would have answered something else than LADE_OK. */
+LADE_API size_t lade_bag_put_many(struct lade_bag_handle *handle, const void *elements, size_t count);
+LADE_API size_t lade_bag_draw_many(struct lade_bag_handle *handle, void *elements, size_t count);
+LADE_API size_t lade_bag_exchange_many(struct lade_bag_handle *handle, const void *in, void *out, size_t count);
+LADE_API size_t lade_bag_evict_many(struct lade_bag_handle *handle, size_t count);
+
+/* Draws and drops until EMPTY. The number dropped. */
+LADE_API size_t lade_bag_drain(struct lade_bag_handle *handle);
+
+/*
+ * Records without a copy. The handle owns room for one record: fill it and put it with element NULL. After a draw or
+ * exchange with element (out) NULL it holds the record drawn. Valid until the next put, draw, exchange, sample or evict
+ * through this handle; NULL for other kinds.
+ */
+LADE_API void *lade_bag_room(struct lade_bag_handle *handle);
+
+/* What sample lends. */
+struct lade_loan {
+    union {
+        uint64_t word;
+        struct lade_ref *ref; /* a reference of the borrower's own */
+        const void *record;
+    };
+    uint32_t times; /* this element has been sampled, this time included; 65535 stands for that or more */
+    uint32_t cell, from;
+};
+
+/*
+ * Chooses an element as draw does and leaves it in the bag. It stays valid until it is given back, also when it is drawn
+ * or evicted meanwhile. LADE_OK, LADE_EMPTY, LADE_CLOSED as draw; LADE_LIMITED; LADE_TOO_MANY: loans are out already.
+ */
+LADE_API int lade_bag_sample(struct lade_bag_handle *handle, struct lade_loan *loan);
+
+/* Ends a loan, through any handle of the bag. refs: the same as lade_ref_put(). words: nothing to do. */
+LADE_API void lade_bag_give_back(struct lade_bag_handle *handle, struct lade_loan *loan);
+
+LADE_API size_t lade_bag_sample_many(struct lade_bag_handle *handle, struct lade_loan *loans, size_t count);
+LADE_API void lade_bag_give_back_many(struct lade_bag_handle *handle, struct lade_loan *loans, size_t count);
+
+/*
+ * Calls visit(context, element) until it answers false. An element that is in the bag from the beginning to the end is
+ * visited exactly once, others at most once for each time that they are put. A visit counts as a sampling of refs and
+ * records. Under LADE_BAG_EVICT_OLDEST older elements come first. The number visited.
+ */
+LADE_API size_t lade_bag_for_each(struct lade_bag_handle *handle, bool (*visit)(void *context, const void *element),
+                                  void *context);
+
+/*
+ * Waiting forms: as the ones above, but for LADE_EMPTY, LADE_FULL and LADE_LIMITED they wait. timeout is in
+ * nanoseconds; LADE_FOREVER: none. Also LADE_TIMEOUT, and LADE_CANCELLED.
+ */
+#define LADE_FOREVER INT64_C(-1)
+LADE_API int lade_bag_put_wait(struct lade_bag_handle *handle, const void *element, int64_t timeout);
+LADE_API int lade_bag_draw_wait(struct lade_bag_handle *handle, void *element, int64_t timeout);
+LADE_API int lade_bag_exchange_wait(struct lade_bag_handle *handle, const void *in, void *out, int64_t timeout);
+LADE_API int lade_bag_sample_wait(struct lade_bag_handle *handle, struct lade_loan *loan, int64_t timeout);
+
+/* No put succeeds from here on; what is inside can be drawn. Wakes everybody who waits. */
+LADE_API void lade_bag_close(struct lade_bag *bag);
+
+/* Every call that is waiting answers LADE_CANCELLED. Later ones wait as usual. */
+LADE_API void lade_bag_cancel(struct lade_bag *bag);
+
+/* What was done so far; put == drawn + evicted + held. Exact at rest, else off by the operations under way. */
+struct lade_bag_counts {
+    uint64_t put;     /* LADE_OK of put and exchange */
+    uint64_t drawn;   /* by draw, exchange, and the sample that reached max_times_sampled */
+    uint64_t evicted; /* by evict, drain, and put on a full bag */
+    uint64_t held;
+    uint64_t sampled;
+    uint64_t given_back;
+    uint64_t bytes;       /* of what is held, where the configuration says how to tell */
+    uint64_t full, empty; /* answers LADE_FULL, LADE_EMPTY */
+    uint64_t scanned;     /* draws and puts that found nothing by trying and went through the groups */
+};
+
+LADE_API void lade_bag_count(const struct lade_bag *bag, struct lade_bag_counts *counts);
+
+/*
+ * Snapshot: the elements of a bag of words or records as a stream of bytes with a checksum; the stream does not depend
+ * on the machine. What is visited is what for_each visits. write() and read() answer whether all bytes went through.
+ * LADE_OK, LADE_INVALID (refs), LADE_IO: write() or read() failed.
+ */
+LADE_API int lade_bag_snapshot(struct lade_bag_handle *handle,
+                               bool (*write)(void *context, const void *bytes, size_t size), void *context);
+
+/*
+ * Puts the elements of a snapshot. LADE_DAMAGED: not a snapshot, or changed, or of another kind or record size;
+ * LADE_FULL, LADE_LIMITED, LADE_CLOSED, LADE_NO_MEMORY. *offset, unless NULL, is how far the stream was read. Blocks
+ * before the damage have been put.
+ */
+LADE_API int lade_bag_restore(struct lade_bag_handle *handle, bool (*read)(void *context, void *bytes, size_t size),
+                              void *context, uint64_t *offset);
+
+LADE_END
+
+#endif
