@@ -9,7 +9,7 @@
 #define LADE_BAG_RESTARTS 4 /* random places */
 #endif
 
-static inline int choose(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t *seen)
+static inline int choose(struct lade_bag_handle *h, enum act act, uint64_t put)
 {
     struct lade_bag *b = h->bag;
 
@@ -19,49 +19,48 @@ static inline int choose(struct lade_bag_handle *h, enum act act, uint64_t put, 
     uint64_t tries = slots / 256 > LADE_BAG_TRIES ? slots / 256 : LADE_BAG_TRIES;
 
     for (; slots > 0 && tries > 0; tries--)
-        if (attempt(h, act, LADE_BAG_BELOW(&h->random, slots), put, seen))
+        if (attempt(h, act, LADE_BAG_BELOW(&h->random, slots), put))
             return LADE_OK;
-    return lade_bag_choose_by_passes(h, act, put, seen);
+    return lade_bag_choose_by_passes(h, act, put);
 }
 
-int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t *seen)
+int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put)
 {
-    return choose(h, act, put, seen);
+    return choose(h, act, put);
 }
 
-bool lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot, uint64_t *seen)
+int lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot)
 {
+
     do
-        if (attempt(h, VISIT, slot, 0, seen))
-            return true;
+        if (attempt(h, VISIT, slot, 0))
+            return LADE_OK;
     while (atomic_load_explicit(&h->bag->slot[slot], memory_order_relaxed) & h->bag->held);
-    return false;
+    return LADE_EMPTY;
 }
 
 /* Tries the slots that this handle emptied, then some from the cursor, then from random places. */
-static bool fill_nearby(struct lade_bag_handle *h, uint64_t slots, uint64_t put, uint64_t *slot)
+static inline bool fill_nearby(struct lade_bag_handle *h, uint64_t slots, uint64_t put)
 {
     if (slots == 0)
         h->remembered = 0; /* the bag was empty; it fills from the beginning again */
     while (h->remembered > 0) {
+        uint64_t slot = h->emptied[h->last-- % REMEMBERED];
         h->remembered--;
-        *slot = h->emptied[h->last-- % REMEMBERED];
-        if (*slot < slots && fill(h, *slot, put))
+        if (slot < slots && fill(h, slot, put))
             return true;
     }
     for (int restart = 0; slots > 0 && restart < LADE_BAG_RESTARTS; restart++) {
-        for (int probe = 0; probe < LADE_BAG_PROBES && h->cursor < slots; probe++) {
-            *slot = h->cursor++;
-            if (fill(h, *slot, put))
+        for (int probe = 0; probe < LADE_BAG_PROBES && h->cursor < slots; probe++)
+            if (fill(h, h->cursor++, put))
                 return true;
-        }
         h->cursor = LADE_BAG_BELOW(&h->random, slots);
     }
     return false;
 }
 
 /* Finds a free slot for put, taking more groups into use if need be. LADE_OK, LADE_FULL, LADE_CLOSED. */
-static inline int place(struct lade_bag_handle *h, uint64_t put, uint64_t *slot)
+static inline int place(struct lade_bag_handle *h, uint64_t put)
 {
     struct lade_bag *b = h->bag;
 
@@ -71,10 +70,10 @@ static inline int place(struct lade_bag_handle *h, uint64_t put, uint64_t *slot)
         uint64_t groups = used(limit);
         if (limit & LIMIT_CLOSED)
             return LADE_CLOSED;
-        if (fill_nearby(h, slots_in(b, groups), put, slot))
+        if (fill_nearby(h, slots_in(b, groups), put))
             return LADE_OK;
         if (groups == b->groups)
-            return lade_bag_fill_or_full(h, put, slot);
+            return lade_bag_fill_or_full(h, put);
         uint64_t more = groups + (groups > 1 ? groups / 2 : 1);
         LADE_STEP();
         /* Nothing rests on it: an element above the limit would raise it. */
@@ -135,55 +134,60 @@ static void own_cell(struct lade_bag_handle *h, uint64_t seen, enum fate fate, b
     lade_bag_settle(h, cell, REMOVED + (int64_t)times);
 }
 
+void lade_bag_count_bytes_out(struct lade_bag_handle *h, uint64_t seen)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t word = seen & WORD_BITS;
+    const void *element = b->cells ? (const void *)cell_at(b, (uint32_t)(seen & CELL_BITS)) : &word;
+
+    add(h, BYTES_OUT, b->config.bytes(b->config.context, element));
+}
+
 /* The element has left the bag. */
 static inline void removed(struct lade_bag_handle *h, uint64_t seen, enum fate fate, void *out)
 {
     struct lade_bag *b = h->bag;
-    uint64_t word = seen & WORD_BITS;
-    void *element = b->cells ? (void *)cell_at(b, (uint32_t)(seen & CELL_BITS)) : &word;
+    void *cell = b->cells ? cell_at(b, (uint32_t)(seen & CELL_BITS)) : NULL;
 
     if (b->config.bytes)
-        add(h, BYTES_OUT, b->config.bytes(b->config.context, element));
-    if (fate == DROP && b->config.drop) {
-        memcpy(&word, element, sizeof word);
-        b->config.drop(b->config.context, word);
-    }
-    if (b->cells) {
+        lade_bag_count_bytes_out(h, seen);
+    if (fate == DROP && b->config.drop)
+        b->config.drop(b->config.context, cell ? *(uint64_t *)cell : seen & WORD_BITS);
+    if (cell) {
         if (out)
-            memcpy(out, element, b->element);
+            memcpy(out, cell, b->element);
         own_cell(h, seen, fate, fate == HAND_OUT && !out);
     } else if (out) {
-        memcpy(out, &word, sizeof word);
+        *(uint64_t *)out = seen & WORD_BITS;
     }
     add(h, fate == DROP ? EVICTED : DRAWN, 1);
+}
+
+/* A word, or a pointer as one. */
+static inline uint64_t word_at(const struct lade_bag *b, const void *element)
+{
+    return b->config.kind == LADE_BAG_REFS ? (uintptr_t) * (struct lade_ref *const *)element
+                                           : *(const uint64_t *)element;
 }
 
 /* Records may be in the handle's room already; words and pointers have a range. */
 static inline bool is_valid(const struct lade_bag *b, const void *element)
 {
-    uint64_t word;
-
     if (b->config.kind == LADE_BAG_RECORDS)
         return true;
-    if (!element)
-        return false;
-    memcpy(&word, element, sizeof word);
-    return word != 0 && word <= LADE_BAG_WORD_MAX;
+    return element && word_at(b, element) != 0 && word_at(b, element) <= LADE_BAG_WORD_MAX;
 }
 
 /* The slot word for an element, which is copied into the handle's cell unless it fits into the slot. */
 static inline uint64_t slot_word(struct lade_bag_handle *h, const void *element)
 {
     struct lade_bag *b = h->bag;
-    uint64_t word;
 
-    if (b->cells) {
-        if (element)
-            memcpy(cell_at(b, h->spare), element, b->element);
-        return CELL_HELD | h->spare;
-    }
-    memcpy(&word, element, sizeof word);
-    return word;
+    if (!b->cells)
+        return word_at(b, element);
+    if (element)
+        memcpy(cell_at(b, h->spare), element, b->element);
+    return CELL_HELD | h->spare;
 }
 
 /* A put found the bag closed. Takes the element out again; false: somebody has done so already. */
@@ -244,24 +248,23 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
 static inline int put_anywhere(struct lade_bag_handle *h, uint64_t put)
 {
     struct lade_bag *b = h->bag;
-    uint64_t slot = 0, seen = 0;
 
     for (;;) {
-        int status = place(h, put, &slot);
+        int status = place(h, put);
         if (status == LADE_OK) {
-            if ((filled(b, slot) & LIMIT_CLOSED) && take_back(h, slot, put))
+            if ((filled(b, h->slot) & LIMIT_CLOSED) && take_back(h, h->slot, put))
                 return LADE_CLOSED;
             break;
         }
         if (status != LADE_FULL || b->config.full == LADE_BAG_REJECT)
             return status;
-        status = choose(h, EXCHANGE, put, &seen);
+        status = choose(h, EXCHANGE, put);
         if (status == LADE_OK) {
-            removed(h, seen, DROP, NULL);
+            removed(h, h->seen, DROP, NULL);
             break;
         }
         if (status == LADE_CLOSED)
-            return status;
+            return LADE_CLOSED;
     }
     add(h, PUT, 1);
     return LADE_OK;
@@ -334,11 +337,10 @@ int lade_bag_put(struct lade_bag_handle *h, const void *element)
 
 static inline int take(struct lade_bag_handle *h, enum fate fate, void *element)
 {
-    uint64_t seen;
-    int status = choose(h, DRAW, 0, &seen);
+    int status = choose(h, DRAW, 0);
 
     if (status == LADE_OK)
-        removed(h, seen, fate, element);
+        removed(h, h->seen, fate, element);
     return status;
 }
 
@@ -355,7 +357,6 @@ int lade_bag_evict(struct lade_bag_handle *h)
 static inline int exchange_one(struct lade_bag_handle *h, const void *in, void *out)
 {
     struct lade_bag *b = h->bag;
-    uint64_t seen;
 
     if (!is_valid(b, in) || b->config.full == LADE_BAG_EVICT_OLDEST)
         return LADE_INVALID;
@@ -363,10 +364,10 @@ static inline int exchange_one(struct lade_bag_handle *h, const void *in, void *
     if (atomic_load_explicit(&b->limit, memory_order_relaxed) & LIMIT_CLOSED)
         return LADE_CLOSED;
     uint64_t size = b->config.bytes ? b->config.bytes(b->config.context, in) : 0;
-    int status = choose(h, EXCHANGE, slot_word(h, in), &seen);
+    int status = choose(h, EXCHANGE, slot_word(h, in));
     if (status != LADE_OK)
         return status;
-    removed(h, seen, HAND_OUT, out);
+    removed(h, h->seen, HAND_OUT, out);
     add(h, PUT, 1);
     if (size > 0)
         add(h, BYTES_IN, size);

@@ -60,6 +60,8 @@ struct lade_bag_handle {
     _Alignas(LADE_APART) struct lade_bag *bag;
     struct lade_mpmc_handle *pool;
     uint64_t cursor;              /* the next slot that a put looks at */
+    uint64_t seen;                /* the slot word that the last choice found */
+    uint64_t slot;                /* the slot that the last put filled */
     uint32_t emptied[REMEMBERED]; /* likely to be free, and in this core's cache */
     uint32_t last, remembered;
     uint32_t spare; /* the free cell that this handle owns */
@@ -95,25 +97,28 @@ struct lade_bag {
 enum act { DRAW, EXCHANGE, SAMPLE, VISIT };
 
 /*
- * Chooses an element uniformly and acts on its slot: empties it, replaces it by put, or counts a sampling. *seen is the
- * slot word as it was. LADE_OK, LADE_EMPTY, LADE_CLOSED.
+ * Chooses an element uniformly and acts on its slot: empties it, replaces it by put, or counts a sampling. The handle
+ * knows the slot word as it was. LADE_OK, LADE_EMPTY, LADE_CLOSED.
  */
-int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t *seen);
+int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put);
 
 /* The same, after trying did not help: one pass after the other through the groups. */
-int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t *seen);
+int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t put);
 
-/* Puts into whichever slot is free, *slot says which. LADE_OK or LADE_FULL. */
-int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put, uint64_t *slot);
+/* Puts into whichever slot is free. The handle knows which. LADE_OK or LADE_FULL. */
+int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put);
 
-/* Borrows the element of a slot, if there is one; words are read. */
-bool lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot, uint64_t *seen);
+/* Borrows the element of a slot; words are read. The handle knows the slot word. LADE_OK or LADE_EMPTY. */
+int lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot);
 
 /* Adds to a cell's loans; when the element has left and nobody borrows it any more, the cell is free. */
 void lade_bag_settle(struct lade_bag_handle *h, uint32_t cell, int64_t loans);
 
 /* A free cell from the pool. There is one: see lade_bag_create(). */
 uint32_t lade_bag_fresh(struct lade_bag_handle *h);
+
+/* The element of a slot word leaves the byte budget. */
+void lade_bag_count_bytes_out(struct lade_bag_handle *h, uint64_t seen);
 
 /* The ratio limit lets another sample pass. */
 bool lade_bag_may_sample(struct lade_bag_handle *h);

@@ -65,7 +65,7 @@ static int saw_empty(struct lade_bag_handle *h, uint64_t limit)
 }
 
 /* One pass through the groups in use keeps a slot, each one seen to hold an element with the same probability. */
-static bool pass(struct lade_bag_handle *h, uint64_t groups, uint64_t *slot)
+static inline bool pass(struct lade_bag_handle *h, uint64_t groups, uint64_t *slot)
 {
     uint64_t total = 0, chosen = 0, chosen_mask = 0;
 
@@ -84,7 +84,7 @@ static bool pass(struct lade_bag_handle *h, uint64_t groups, uint64_t *slot)
     return true;
 }
 
-int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t *seen)
+int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t put)
 {
     struct lade_bag *b = h->bag;
     uint64_t slot;
@@ -96,7 +96,7 @@ int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t 
             return saw_empty(h, limit);
         add(h, SCANNED, 1);
         if (pass(h, used(limit), &slot)) {
-            if (attempt(h, act, slot, put, seen))
+            if (attempt(h, act, slot, put))
                 return LADE_OK;
             continue;
         }
@@ -111,7 +111,7 @@ int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t 
 }
 
 /* Looks for a free slot in every group. */
-static bool fill_anywhere(struct lade_bag_handle *h, uint64_t put, uint64_t *slot)
+static bool fill_anywhere(struct lade_bag_handle *h, uint64_t put)
 {
     struct lade_bag *b = h->bag;
     uint64_t start = h->cursor / LADE_BAG_GROUP;
@@ -120,11 +120,9 @@ static bool fill_anywhere(struct lade_bag_handle *h, uint64_t put, uint64_t *slo
         uint64_t j = (start + i) % b->groups;
         uint64_t mask = look_at_group(b, j, false);
         for (; mask; mask &= mask - 1) {
-            *slot = j * LADE_BAG_GROUP + (uint64_t)__builtin_ctzll(mask);
-            if (fill(h, *slot, put)) {
-                h->cursor = *slot;
+            h->cursor = j * LADE_BAG_GROUP + (uint64_t)__builtin_ctzll(mask);
+            if (fill(h, h->cursor, put))
                 return true;
-            }
         }
     }
     return false;
@@ -148,7 +146,7 @@ static int saw_full(struct lade_bag_handle *h)
     return LADE_FULL;
 }
 
-int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put, uint64_t *slot)
+int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put)
 {
     struct lade_bag *b = h->bag;
 
@@ -158,7 +156,7 @@ int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put, uint64_t *slo
         if (state_of(room) == FULL)
             return saw_full(h);
         add(h, SCANNED, 1);
-        if (fill_anywhere(h, put, slot))
+        if (fill_anywhere(h, put))
             return LADE_OK;
         bool checked = state_of(room) == CHECK_FULL;
         LADE_STEP();

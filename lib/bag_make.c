@@ -122,8 +122,14 @@ int lade_bag_create(struct lade_bag **bag, const struct lade_bag_config *config)
     struct lade_bag *b = lade_array_get(a, 1, sizeof *b);
     if (!b)
         return LADE_NO_MEMORY;
-    memset(b, 0, sizeof *b);
-    b->config = *config;
+    b->slot = NULL;
+    b->group = NULL;
+    b->handle = NULL;
+    b->cell = NULL;
+    b->loans = NULL;
+    b->pool = NULL;
+    b->cell_count = 0;
+    memcpy(&b->config, config, sizeof *config);
     b->config.alloc = a;
     if (config->kind == LADE_BAG_RECORDS && config->loans == 0)
         b->config.loans = 1;

@@ -2,8 +2,6 @@
 /* Elements that are lent or visited and stay in the bag. */
 #include "bag.h"
 
-#include <string.h>
-
 /* The cell in the slot word is borrowed: hands its element out. Records stay borrowed, others are read at once. */
 static void lend(struct lade_bag_handle *h, uint32_t cell, struct lade_loan *loan)
 {
@@ -14,10 +12,11 @@ static void lend(struct lade_bag_handle *h, uint32_t cell, struct lade_loan *loa
         atomic_fetch_add_explicit(&h->loans, 1, memory_order_relaxed);
         return;
     }
-    memcpy(&loan->word, cell_at(b, cell), sizeof loan->word);
     if (b->config.kind == LADE_BAG_REFS) {
         loan->ref = ref_in(b, cell);
         (void)lade_ref_get(loan->ref);
+    } else {
+        loan->word = *(const uint64_t *)(const void *)cell_at(b, cell);
     }
     lade_bag_settle(h, cell, -1);
 }
@@ -25,15 +24,11 @@ static void lend(struct lade_bag_handle *h, uint32_t cell, struct lade_loan *loa
 /* The sample that reached the limit took the element out. */
 static void sampled_out(struct lade_bag_handle *h, uint64_t seen)
 {
-    struct lade_bag *b = h->bag;
-    uint64_t word = seen & WORD_BITS;
-    uint32_t cell = (uint32_t)(seen & CELL_BITS);
-
-    if (b->config.bytes)
-        add(h, BYTES_OUT, b->config.bytes(b->config.context, b->cells ? (void *)cell_at(b, cell) : &word));
-    if (b->cells) {
+    if (h->bag->config.bytes)
+        lade_bag_count_bytes_out(h, seen);
+    if (h->bag->cells) {
         h->spare = lade_bag_fresh(h);
-        lade_bag_settle(h, cell, REMOVED + (int64_t)(seen >> TIMES_SHIFT) + 1);
+        lade_bag_settle(h, (uint32_t)(seen & CELL_BITS), REMOVED + (int64_t)(seen >> TIMES_SHIFT) + 1);
     }
     add(h, DRAWN, 1);
 }
@@ -42,15 +37,15 @@ int lade_bag_sample(struct lade_bag_handle *h, struct lade_loan *loan)
 {
     struct lade_bag *b = h->bag;
     const struct lade_bag_config *c = &b->config;
-    uint64_t seen;
 
     if (c->kind == LADE_BAG_RECORDS && atomic_load_explicit(&h->loans, memory_order_relaxed) >= c->loans)
         return LADE_TOO_MANY;
     if (!lade_bag_may_sample(h))
         return LADE_LIMITED;
-    int status = lade_bag_choose(h, SAMPLE, 0, &seen);
+    int status = lade_bag_choose(h, SAMPLE, 0);
     if (status != LADE_OK)
         return status;
+    uint64_t seen = h->seen;
     uint64_t times = seen >> TIMES_SHIFT;
     if (c->max_times_sampled > 0 && times + 1 >= c->max_times_sampled)
         sampled_out(h, seen);
@@ -106,11 +101,10 @@ size_t lade_bag_for_each(struct lade_bag_handle *h, bool (*visit)(void *, const 
     size_t visited = 0;
 
     for (uint64_t i = 0; more && i < n; i++) {
-        uint64_t seen;
-        if (!lade_bag_borrow(h, (start + i) % n, &seen))
+        if (lade_bag_borrow(h, (start + i) % n) != LADE_OK)
             continue;
-        uint64_t word = seen & WORD_BITS;
-        uint32_t cell = (uint32_t)(seen & CELL_BITS);
+        uint64_t word = h->seen & WORD_BITS;
+        uint32_t cell = (uint32_t)(h->seen & CELL_BITS);
         more = visit(context, b->cells ? (const void *)cell_at(b, cell) : &word);
         visited++;
         if (b->cells)

@@ -128,7 +128,7 @@ static inline bool borrow_uncounted(struct lade_bag_handle *h, uint64_t slot, ui
 }
 
 /* Looks at a slot and acts on the element that it holds, if any. */
-static inline bool attempt(struct lade_bag_handle *h, enum act act, uint64_t slot, uint64_t put, uint64_t *out)
+static inline bool attempt(struct lade_bag_handle *h, enum act act, uint64_t slot, uint64_t put)
 {
     struct lade_bag *b = h->bag;
 
@@ -136,7 +136,7 @@ static inline bool attempt(struct lade_bag_handle *h, enum act act, uint64_t slo
     uint64_t seen = atomic_load_explicit(&b->slot[slot], memory_order_acquire); /* [bag.look] -> [bag.put.slot] */
     if (!(seen & b->held))
         return false;
-    *out = seen;
+    h->seen = seen;
     bool removes = takes_out(b, act, seen);
     if (act >= SAMPLE && !removes) {
         if (!b->cells && (act == VISIT || b->config.max_times_sampled == 0))
@@ -172,6 +172,7 @@ static inline bool fill(struct lade_bag_handle *h, uint64_t slot, uint64_t put)
                                                  memory_order_seq_cst)) /* [bag.put.slot] -> [bag.take] */
         return false;
     h->spare = (uint32_t)(seen & CELL_BITS);
+    h->slot = slot;
     return true;
 }
 

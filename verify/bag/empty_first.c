@@ -1,0 +1,34 @@
+/* harness
+ * property: what a thread has put into an empty bag is there for it to draw, unless another one has it
+ * threads: 2
+ * bound: 2 slots in 2 groups; put and draw against draw
+ * executions: 2
+ * cover: other
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "small.h"
+
+static uint64_t got[THREADS];
+
+static void setup(void)
+{
+    make_bag(2);
+}
+
+static void thread(int id)
+{
+    if (id == 0)
+        assert(put(0, 1) == LADE_OK);
+    pause_here();
+    got[id] = draw(id);
+    if (id == 1 && got[1])
+        cover(other);
+}
+
+static void finish(void)
+{
+    assert(got[0] + got[1] == 1);
+    lade_bag_destroy(bag);
+}

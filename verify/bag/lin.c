@@ -1,0 +1,51 @@
+/* harness
+ * property: whatever three threads see of a bag, a bounded multiset explains it, FULL and EMPTY included
+ * engines: explore
+ * threads: 3
+ * bound: 1 slot; put and draw, draw and put, put
+ * executions: 20
+ * cover: full empty
+ * timeout: 120
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 3
+#define CAPACITY 1
+#include "harness.h"
+
+#include "small.h"
+
+#include "lin.h"
+
+static void setup(void)
+{
+    lin_setup();
+    make_bag(CAPACITY);
+}
+
+static void do_put(int id, uint64_t word)
+{
+    if (!lin_put(id, word))
+        cover(full);
+}
+
+static void do_draw(int id)
+{
+    if (!lin_draw(id))
+        cover(empty);
+}
+
+static void thread(int id)
+{
+    if (id == 1) {
+        do_draw(id);
+        do_put(id, 1);
+    } else {
+        do_put(id, 2 + (uint64_t)id);
+        do_draw(id);
+    }
+}
+
+static void finish(void)
+{
+    lade_bag_destroy(bag);
+}
