@@ -76,10 +76,9 @@ static inline int place(struct lade_bag_handle *h, uint64_t put)
             return lade_bag_fill_or_full(h, put);
         uint64_t more = groups + (groups > 1 ? groups / 2 : 1);
         LADE_STEP();
-        /* Nothing rests on it: an element above the limit would raise it. */
-        if (atomic_compare_exchange_strong_explicit(&b->limit, &limit,
-                                                    next_limit(limit, more < b->groups ? more : b->groups),
-                                                    memory_order_relaxed, memory_order_relaxed))
+        if (atomic_compare_exchange_strong_explicit(
+                &b->limit, &limit, next_limit(limit, more < b->groups ? more : b->groups), memory_order_seq_cst,
+                memory_order_seq_cst)) /* [bag.grow] -> [bag.limit] */
             h->cursor = groups * LADE_BAG_GROUP;
     }
 }
@@ -101,10 +100,12 @@ void lade_bag_settle(struct lade_bag_handle *h, uint32_t cell, int64_t loans)
     /* Everybody's reading of the cell comes before its next use. */
     int64_t now = loans + atomic_fetch_add_explicit(&b->loans[cell], loans,
                                                     memory_order_acq_rel); /* [bag.settle] -> [bag.settle] */
-    if (now != REMOVED)
-        return;
+    int64_t last = REMOVED;
     LADE_STEP();
-    atomic_fetch_sub_explicit(&b->loans[cell], REMOVED, memory_order_relaxed); /* the last one is alone with it */
+    if (now != REMOVED ||
+        /* Somebody may have tried to borrow it meanwhile, and will come here too. */
+        !atomic_compare_exchange_strong_explicit(&b->loans[cell], &last, 0, memory_order_relaxed, memory_order_relaxed))
+        return;
     if (b->config.kind == LADE_BAG_REFS)
         (void)lade_ref_put(ref_in(b, cell), b->config.release);
     (void)lade_mpmc_push(h->pool, cell);
@@ -187,23 +188,27 @@ static inline uint64_t slot_word(struct lade_bag_handle *h, const void *element)
         return word_at(b, element);
     if (element)
         memcpy(cell_at(b, h->spare), element, b->element);
-    return CELL_HELD | h->spare;
+    return CELL_HELD | h->spare | (b->config.full == LADE_BAG_EVICT_OLDEST ? 0 : (uint64_t)h->number << LAP_SHIFT);
 }
 
-/* A put found the bag closed. Takes the element out again; false: somebody has done so already. */
-static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put)
+/*
+ * A put or exchange found the bag closed after it had filled the slot. Takes its element out again and leaves what was
+ * there before; false: somebody else has taken the element.
+ */
+static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, uint64_t before)
 {
     struct lade_bag *b = h->bag;
     uint64_t seen = atomic_load_explicit(&b->slot[slot], memory_order_relaxed);
 
     while ((seen & WORD_BITS) == put) {
         LADE_STEP();
-        if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, vacated(h, seen), memory_order_seq_cst,
+        if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, before, memory_order_seq_cst,
                                                      memory_order_seq_cst)) /* [bag.take.back] -> [bag.put.slot] */
             continue;
         if (b->cells)
             own_cell(h, seen, HAND_OUT, true);
-        emptied(b, slot);
+        if (!(before & b->held))
+            emptied(b, slot);
         return true;
     }
     return false;
@@ -213,21 +218,23 @@ static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put)
 static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
 {
     struct lade_bag *b = h->bag;
+    uint64_t n = b->config.capacity;
 
     LADE_STEP();
     if (atomic_load_explicit(&b->limit, memory_order_relaxed) & LIMIT_CLOSED)
         return LADE_CLOSED;
     LADE_STEP();
     uint64_t ticket = atomic_fetch_add_explicit(&b->ticket, 1, memory_order_relaxed); /* only a number */
-    uint64_t slot = ticket % b->config.capacity;
-    uint64_t lap = (ticket / b->config.capacity + 1) << LAP_SHIFT & LAP_BITS;
+    uint64_t slot = ticket % n;
+    uint64_t lap = (ticket / n + 1) << LAP_SHIFT & LAP_BITS;
     uint64_t seen = atomic_load_explicit(&b->slot[slot], memory_order_relaxed);
 
     for (;;) {
-        if ((int16_t)((lap - (seen & LAP_BITS)) >> LAP_SHIFT) <= 0) {
-            /* A later put has been here: this element is older than it, and due to go. */
+        LADE_STEP();
+        uint64_t behind = (atomic_load_explicit(&b->ticket, memory_order_relaxed) - ticket) / LAPS_APART;
+        if (behind >= n || (int16_t)((lap - (seen & LAP_BITS)) >> LAP_SHIFT) <= 0) {
+            /* A later put has been here: this element is older, and due to go. */
             removed(h, put, DROP, NULL);
-            add(h, PUT, 1);
             return LADE_OK;
         }
         LADE_STEP();
@@ -239,10 +246,19 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
         removed(h, seen, DROP, NULL);
     else
         h->spare = (uint32_t)(seen & CELL_BITS);
-    if ((filled(b, slot) & LIMIT_CLOSED) && take_back(h, slot, put | lap))
+    if ((filled(b, slot) & LIMIT_CLOSED) && take_back(h, slot, put | lap, lap | h->spare))
         return LADE_CLOSED;
-    add(h, PUT, 1);
     return LADE_OK;
+}
+
+/* Replaces a random element, which the handle then knows. LADE_OK, LADE_EMPTY, LADE_CLOSED. */
+static inline int swap(struct lade_bag_handle *h, uint64_t put)
+{
+    int status = choose(h, EXCHANGE, put);
+
+    if (status == LADE_OK && (filled(h->bag, h->slot) & LIMIT_CLOSED) && take_back(h, h->slot, put, h->seen))
+        return LADE_CLOSED;
+    return status;
 }
 
 static inline int put_anywhere(struct lade_bag_handle *h, uint64_t put)
@@ -252,22 +268,18 @@ static inline int put_anywhere(struct lade_bag_handle *h, uint64_t put)
     for (;;) {
         int status = place(h, put);
         if (status == LADE_OK) {
-            if ((filled(b, h->slot) & LIMIT_CLOSED) && take_back(h, h->slot, put))
+            if ((filled(b, h->slot) & LIMIT_CLOSED) && take_back(h, h->slot, put, b->cells ? h->spare : 0))
                 return LADE_CLOSED;
-            break;
+            return LADE_OK;
         }
         if (status != LADE_FULL || b->config.full == LADE_BAG_REJECT)
             return status;
-        status = choose(h, EXCHANGE, put);
-        if (status == LADE_OK) {
+        status = swap(h, put);
+        if (status == LADE_OK)
             removed(h, h->seen, DROP, NULL);
-            break;
-        }
-        if (status == LADE_CLOSED)
-            return LADE_CLOSED;
+        if (status != LADE_EMPTY)
+            return status;
     }
-    add(h, PUT, 1);
-    return LADE_OK;
 }
 
 static uint64_t sum(const struct lade_bag *b, enum count which)
@@ -282,31 +294,36 @@ static uint64_t sum(const struct lade_bag *b, enum count which)
 static bool may_put(struct lade_bag_handle *h)
 {
     const struct lade_bag_config *c = &h->bag->config;
+    double put = (double)(sum(h->bag, PUT) + 1);
+    double sampled = (double)sum(h->bag, SAMPLED);
 
-    return c->samples_per_insert == 0 ||
-           c->samples_per_insert * (double)(sum(h->bag, PUT) + 1) - (double)sum(h->bag, SAMPLED) <= c->ratio_slack;
+    return put * c->samples_per_insert - sampled <= c->ratio_slack;
 }
 
 bool lade_bag_may_sample(struct lade_bag_handle *h)
 {
     const struct lade_bag_config *c = &h->bag->config;
+    double sampled = (double)(sum(h->bag, SAMPLED) + 1);
+    double put = (double)sum(h->bag, PUT);
 
-    return c->samples_per_insert == 0 ||
-           (double)(sum(h->bag, SAMPLED) + 1) - c->samples_per_insert * (double)sum(h->bag, PUT) <= c->ratio_slack;
+    return sampled - put * c->samples_per_insert <= c->ratio_slack;
 }
 
 /* Makes sure that the byte budget has room, evicting if that is the way of this bag. */
-static int make_room(struct lade_bag_handle *h, uint64_t size)
+static bool make_room(struct lade_bag_handle *h, uint64_t size)
 {
     struct lade_bag *b = h->bag;
 
-    while (b->config.byte_budget > 0 && sum(b, BYTES_IN) - sum(b, BYTES_OUT) + size > b->config.byte_budget) {
+    for (;;) {
+        uint64_t in = sum(b, BYTES_IN) + size;
+        uint64_t out = sum(b, BYTES_OUT);
+        if (in <= out || in - out <= b->config.byte_budget)
+            return true;
         if (b->config.full == LADE_BAG_REJECT || lade_bag_evict(h) != LADE_OK) {
             add(h, SAW_FULL, 1);
-            return LADE_FULL;
+            return false;
         }
     }
-    return LADE_OK;
 }
 
 static inline int put_one(struct lade_bag_handle *h, const void *element)
@@ -320,13 +337,16 @@ static inline int put_one(struct lade_bag_handle *h, const void *element)
         return LADE_LIMITED;
     if (b->config.bytes) {
         size = b->config.bytes(b->config.context, element);
-        if (make_room(h, size) != LADE_OK)
+        if (!make_room(h, size))
             return LADE_FULL;
     }
     uint64_t put = slot_word(h, element);
     int status = b->config.full == LADE_BAG_EVICT_OLDEST ? put_in_turn(h, put) : put_anywhere(h, put);
-    if (status == LADE_OK && size > 0)
+    if (status == LADE_OK) {
+        add(h, PUT, 1);
         add(h, BYTES_IN, size);
+        tell(b, &b->arrived);
+    }
     return status;
 }
 
@@ -339,8 +359,10 @@ static inline int take(struct lade_bag_handle *h, enum fate fate, void *element)
 {
     int status = choose(h, DRAW, 0);
 
-    if (status == LADE_OK)
+    if (status == LADE_OK) {
         removed(h, h->seen, fate, element);
+        tell(h->bag, &h->bag->left);
+    }
     return status;
 }
 
@@ -364,13 +386,16 @@ static inline int exchange_one(struct lade_bag_handle *h, const void *in, void *
     if (atomic_load_explicit(&b->limit, memory_order_relaxed) & LIMIT_CLOSED)
         return LADE_CLOSED;
     uint64_t size = b->config.bytes ? b->config.bytes(b->config.context, in) : 0;
-    int status = choose(h, EXCHANGE, slot_word(h, in));
+    int status = swap(h, slot_word(h, in));
     if (status != LADE_OK)
         return status;
     removed(h, h->seen, HAND_OUT, out);
     add(h, PUT, 1);
-    if (size > 0)
-        add(h, BYTES_IN, size);
+    add(h, BYTES_IN, size);
+    if (has_limits(b)) {
+        tell(b, &b->arrived);
+        tell(b, &b->left);
+    }
     return LADE_OK;
 }
 

@@ -9,6 +9,7 @@
 
 #include "alloc.h"
 #include "step.h"
+#include "wait.h"
 
 #include <stdatomic.h>
 
@@ -27,7 +28,7 @@
  * A slot is one word. Words: the word itself, 0 when empty. Other kinds: the number of a cell, which holds the element
  * when CELL_HELD is set and is free otherwise; so every slot and every handle owns a cell at any time, put and draw
  * trade cells, and nothing is written in place. The upper bits count how often the element was sampled; LAP tells rounds
- * of LADE_BAG_EVICT_OLDEST apart.
+ * of LADE_BAG_EVICT_OLDEST apart; otherwise these bits name the handle that put the cell, so that it knows its own.
  */
 #define TIMES_SHIFT 48
 #define TIMES_ONE (UINT64_C(1) << TIMES_SHIFT)
@@ -37,6 +38,7 @@
 #define CELL_HELD UINT64_C(0x80000000)
 #define LAP_SHIFT 32
 #define LAP_BITS (UINT64_C(0xffff) << LAP_SHIFT)
+#define LAPS_APART (UINT64_C(1) << 14) /* a put that is further behind does not rely on the bits */
 
 /* A group word: version and state. EMPTY: no completed put is left undrawn in it. FULL: no completed draw left a slot. */
 enum group_state { OPEN, CHECK_EMPTY, EMPTY, CHECK_FULL, FULL };
@@ -88,8 +90,8 @@ struct lade_bag {
     struct lade_bag_config config;
     /* read by every operation, written now and then */
     _Alignas(LADE_APART) _Atomic uint64_t limit;
-    _Atomic uint64_t room;          /* version and OPEN, CHECK_FULL or FULL, of the whole bag */
-    _Atomic uint32_t arrived, left; /* events for those who wait; see wait.h */
+    _Atomic uint64_t room; /* version and OPEN, CHECK_FULL or FULL, of the whole bag */
+    struct lade_event arrived, left;
     _Atomic uint32_t cancelled;
     _Alignas(LADE_APART) _Atomic uint64_t ticket; /* puts of LADE_BAG_EVICT_OLDEST */
 };
@@ -122,6 +124,20 @@ void lade_bag_count_bytes_out(struct lade_bag_handle *h, uint64_t seen);
 
 /* The ratio limit lets another sample pass. */
 bool lade_bag_may_sample(struct lade_bag_handle *h);
+
+/* Whether what was counted decides who may go on. */
+static inline bool has_limits(const struct lade_bag *b)
+{
+    return b->config.samples_per_insert > 0 || b->config.bytes;
+}
+
+static inline void tell(const struct lade_bag *b, struct lade_event *event)
+{
+    if (has_limits(b))
+        lade_event_tell_after(event);
+    else
+        lade_event_tell(event);
+}
 
 static inline uint64_t slots_in(const struct lade_bag *b, uint64_t groups)
 {

@@ -93,8 +93,10 @@ static bool make(struct lade_bag *b)
         make_handle(b, i);
     atomic_init(&b->limit, 0);
     atomic_init(&b->room, OPEN);
-    atomic_init(&b->arrived, 0);
-    atomic_init(&b->left, 0);
+    atomic_init(&b->arrived.number, 0);
+    atomic_init(&b->arrived.waiters, 0);
+    atomic_init(&b->left.number, 0);
+    atomic_init(&b->left.waiters, 0);
     atomic_init(&b->cancelled, 0);
     atomic_init(&b->ticket, 0);
     return !b->cells || make_cells(b);

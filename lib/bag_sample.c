@@ -40,14 +40,15 @@ int lade_bag_sample(struct lade_bag_handle *h, struct lade_loan *loan)
 
     if (c->kind == LADE_BAG_RECORDS && atomic_load_explicit(&h->loans, memory_order_relaxed) >= c->loans)
         return LADE_TOO_MANY;
-    if (!lade_bag_may_sample(h))
+    if (c->samples_per_insert > 0 && !lade_bag_may_sample(h))
         return LADE_LIMITED;
     int status = lade_bag_choose(h, SAMPLE, 0);
     if (status != LADE_OK)
         return status;
     uint64_t seen = h->seen;
     uint64_t times = seen >> TIMES_SHIFT;
-    if (c->max_times_sampled > 0 && times + 1 >= c->max_times_sampled)
+    bool taken_out = c->max_times_sampled > 0 && times + 1 >= c->max_times_sampled;
+    if (taken_out)
         sampled_out(h, seen);
     loan->times = (uint32_t)(times < TIMES_FULL ? times + 1 : times);
     loan->cell = (uint32_t)(seen & CELL_BITS);
@@ -57,6 +58,8 @@ int lade_bag_sample(struct lade_bag_handle *h, struct lade_loan *loan)
     else
         loan->word = seen & WORD_BITS;
     add(h, SAMPLED, 1);
+    if (taken_out || has_limits(b))
+        tell(b, &b->left);
     return LADE_OK;
 }
 

@@ -4,7 +4,6 @@
 #define LADE_LIB_BAG_SLOT_H
 
 #include "bag.h"
-#include "wait.h"
 
 /*
  * EMPTY and FULL are certified, not counted, because a counter shared by all would cost more than the operations.
@@ -70,7 +69,6 @@ static inline uint64_t filled(struct lade_bag *b, uint64_t slot)
                                                     memory_order_seq_cst)) /* [bag.put.raise] -> [bag.limit] */
             limit = more;
     }
-    lade_event_tell(&b->arrived);
     return limit;
 }
 
@@ -95,7 +93,6 @@ static inline void emptied(struct lade_bag *b, uint64_t slot)
                                                     memory_order_seq_cst)) /* [bag.draw.reopen] -> [bag.room] */
             break;
     }
-    lade_event_tell(&b->left);
 }
 
 /* The last REMEMBERED slots that the handle emptied. */
@@ -152,9 +149,8 @@ static inline bool attempt(struct lade_bag_handle *h, enum act act, uint64_t slo
     if (removes) {
         emptied(b, slot);
         remember(h, slot);
-    } else if (act == EXCHANGE) {
-        (void)filled(b, slot);
     }
+    h->slot = slot;
     return true;
 }
 

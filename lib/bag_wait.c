@@ -2,8 +2,6 @@
 /* Waiting forms, close and cancel, on top of operations that never wait. */
 #include "bag.h"
 
-#include "wait.h"
-
 struct call {
     enum { PUT_CALL, DRAW_CALL, EXCHANGE_CALL, SAMPLE_CALL } which;
     const void *in;
@@ -30,35 +28,43 @@ static bool is_to_wait(int status)
     return status == LADE_EMPTY || status == LADE_FULL || status == LADE_LIMITED;
 }
 
-static int perform_waiting(struct lade_bag_handle *h, const struct call *c, int64_t timeout)
+/* Performs the call as often as there is something new. */
+static int wait_for(struct lade_bag_handle *h, const struct call *c, struct lade_event *event, int64_t deadline)
 {
     struct lade_bag *b = h->bag;
-    _Atomic uint32_t *event = c->which == PUT_CALL ? &b->left : &b->arrived;
+
+    LADE_STEP();
+    uint32_t cancelled = atomic_load_explicit(&b->cancelled, memory_order_relaxed);
+    for (;;) {
+        uint32_t number = lade_event_number(event);
+        LADE_STEP();
+        if (atomic_load_explicit(&b->cancelled, memory_order_relaxed) != cancelled) /* the event carries it */
+            return LADE_CANCELLED;
+        int status = perform(h, c);
+        if (!is_to_wait(status))
+            return status;
+        if (deadline >= 0 && lade_now() >= deadline)
+            return LADE_TIMEOUT;
+        lade_futex_wait(&event->number, number, deadline);
+    }
+}
+
+static int perform_waiting(struct lade_bag_handle *h, const struct call *c, int64_t timeout)
+{
+    struct lade_event *event = c->which == PUT_CALL ? &h->bag->left : &h->bag->arrived;
     int64_t deadline = -1;
     int status = perform(h, c);
 
     if (!is_to_wait(status))
         return status;
-    if (timeout == 0)
-        return LADE_TIMEOUT;
-    if (timeout > 0) {
+    if (timeout >= 0) {
         int64_t now = lade_now();
         deadline = timeout < INT64_MAX - now ? now + timeout : INT64_MAX;
     }
-    LADE_STEP();
-    uint32_t cancelled = atomic_load_explicit(&b->cancelled, memory_order_relaxed);
-    for (;;) {
-        uint32_t value = lade_event_expect(event);
-        LADE_STEP();
-        if (atomic_load_explicit(&b->cancelled, memory_order_relaxed) != cancelled) /* ordered by the event */
-            return LADE_CANCELLED;
-        status = perform(h, c);
-        if (!is_to_wait(status))
-            return status;
-        if (deadline >= 0 && lade_now() >= deadline)
-            return LADE_TIMEOUT;
-        lade_futex_wait(event, value, deadline);
-    }
+    lade_event_expect(event);
+    status = wait_for(h, c, event, deadline);
+    lade_event_leave(event);
+    return status;
 }
 
 int lade_bag_put_wait(struct lade_bag_handle *h, const void *element, int64_t timeout)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events: those who wait for something and those who bring it about meet at a 32-bit word, its lowest bit set while
- * somebody may be waiting, the rest a number of the last event. Telling takes no lock and costs one load when nobody
- * waits. Internal.
+ * Events: those who wait for something and those who bring it about meet here. Telling takes no lock and costs one load
+ * when nobody waits. A thread that stops while it tells is not missed: the next one tells again. Internal.
  */
 #ifndef LADE_LIB_WAIT_H
 #define LADE_LIB_WAIT_H
@@ -12,6 +11,11 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+struct lade_event {
+    _Atomic uint32_t number; /* of the last event, what sleepers sleep on */
+    _Atomic uint32_t waiters;
+};
+
 /* Sleeps while *word is value, until woken or until the deadline (CLOCK_MONOTONIC, nanoseconds; negative: none). */
 void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline);
 void lade_futex_wake(_Atomic uint32_t *word);
@@ -19,30 +23,47 @@ void lade_futex_wake(_Atomic uint32_t *word);
 /* CLOCK_MONOTONIC in nanoseconds. */
 int64_t lade_now(void);
 
-/* Who waits: announce, look once more, then sleep with the answer as value. */
-static inline uint32_t lade_event_expect(_Atomic uint32_t *event)
+/* Who waits: expect, look at the number, look once more for the thing itself, sleep on the number; in the end leave. */
+static inline void lade_event_expect(struct lade_event *event)
 {
     LADE_STEP();
-    return atomic_fetch_or_explicit(event, 1, memory_order_seq_cst) | 1; /* [wait.expect] -> [wait.tell] */
+    atomic_fetch_add_explicit(&event->waiters, 1, memory_order_seq_cst); /* [wait.expect] -> [wait.tell] */
+}
+
+static inline uint32_t lade_event_number(struct lade_event *event)
+{
+    LADE_STEP();
+    return atomic_load_explicit(&event->number, memory_order_acquire); /* [wait.number] -> [wait.change] */
+}
+
+static inline void lade_event_leave(struct lade_event *event)
+{
+    LADE_STEP();
+    atomic_fetch_sub_explicit(&event->waiters, 1, memory_order_relaxed); /* only fewer wakes */
 }
 
 /* Tells everybody, whether they wait or not. */
-static inline void lade_event_tell_all(_Atomic uint32_t *event)
-{
-    uint32_t old = atomic_load_explicit(event, memory_order_relaxed);
-
-    do
-        LADE_STEP();
-    while (!atomic_compare_exchange_strong_explicit(event, &old, (old + 2) & ~UINT32_C(1), memory_order_release,
-                                                    memory_order_relaxed)); /* [wait.change] -> [wait.expect] */
-    lade_futex_wake(event);
-}
-
-/* Who brought something about, after it can be seen. */
-static inline void lade_event_tell(_Atomic uint32_t *event)
+static inline void lade_event_tell_all(struct lade_event *event)
 {
     LADE_STEP();
-    if (atomic_load_explicit(event, memory_order_seq_cst) & 1) /* [wait.tell] -> [wait.expect] */
+    atomic_fetch_add_explicit(&event->number, 1, memory_order_release); /* [wait.change] -> [wait.number] */
+    LADE_STEP();
+    lade_futex_wake(&event->number);
+}
+
+/* Who brought something about by a seq_cst access. */
+static inline void lade_event_tell(struct lade_event *event)
+{
+    LADE_STEP();
+    if (atomic_load_explicit(&event->waiters, memory_order_seq_cst)) /* [wait.tell] -> [wait.expect] */
+        lade_event_tell_all(event);
+}
+
+/* Who brought something about by a weaker access: whoever expects later sees it. */
+static inline void lade_event_tell_after(struct lade_event *event)
+{
+    LADE_STEP();
+    if (atomic_fetch_add_explicit(&event->waiters, 0, memory_order_release)) /* [wait.after] -> [wait.expect] */
         lade_event_tell_all(event);
 }
 

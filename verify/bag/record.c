@@ -1,0 +1,40 @@
+/* harness
+ * property: a record is whole when it is drawn, and its memory is not written again before it has been read
+ * threads: 2
+ * bound: 1 slot; put and draw against draw and put
+ * executions: 4
+ * cover: other
+ */
+#define THREADS 2
+#define TRIES 1
+#define below(n) 0
+#include "harness.h"
+
+#include "records.h"
+
+static void setup(void)
+{
+    make_records(1);
+    assert(put_record(0, 1) == LADE_OK);
+}
+
+static void thread(int id)
+{
+    uint64_t got = 0;
+
+    if (id == 0)
+        put_record(0, 2);
+    got = draw_record(id);
+    if (id == 1) {
+        if (got == 2)
+            cover(other);
+        put_record(1, 3);
+    }
+}
+
+static void finish(void)
+{
+    while (draw_record(THREADS))
+        ;
+    lade_bag_destroy(bag);
+}
