@@ -27,13 +27,13 @@ int64_t lade_now(void);
 static inline void lade_event_expect(struct lade_event *event)
 {
     LADE_STEP();
-    atomic_fetch_add_explicit(&event->waiters, 1, memory_order_seq_cst); /* [wait.expect] -> [wait.tell] */
+    atomic_fetch_add_explicit(&event->waiters, 1, memory_order_seq_cst); /* [bag.wait.expect] -> [bag.wait.tell] */
 }
 
 static inline uint32_t lade_event_number(struct lade_event *event)
 {
     LADE_STEP();
-    return atomic_load_explicit(&event->number, memory_order_acquire); /* [wait.number] -> [wait.change] */
+    return atomic_load_explicit(&event->number, memory_order_acquire); /* [bag.wait.number] -> [bag.wait.change] */
 }
 
 static inline void lade_event_leave(struct lade_event *event)
@@ -46,7 +46,7 @@ static inline void lade_event_leave(struct lade_event *event)
 static inline void lade_event_tell_all(struct lade_event *event)
 {
     LADE_STEP();
-    atomic_fetch_add_explicit(&event->number, 1, memory_order_release); /* [wait.change] -> [wait.number] */
+    atomic_fetch_add_explicit(&event->number, 1, memory_order_release); /* [bag.wait.change] -> [bag.wait.number] */
     LADE_STEP();
     lade_futex_wake(&event->number);
 }
@@ -55,7 +55,7 @@ static inline void lade_event_tell_all(struct lade_event *event)
 static inline void lade_event_tell(struct lade_event *event)
 {
     LADE_STEP();
-    if (atomic_load_explicit(&event->waiters, memory_order_seq_cst)) /* [wait.tell] -> [wait.expect] */
+    if (atomic_load_explicit(&event->waiters, memory_order_seq_cst)) /* [bag.wait.tell] -> [bag.wait.expect] */
         lade_event_tell_all(event);
 }
 
@@ -63,7 +63,7 @@ static inline void lade_event_tell(struct lade_event *event)
 static inline void lade_event_tell_after(struct lade_event *event)
 {
     LADE_STEP();
-    if (atomic_fetch_add_explicit(&event->waiters, 0, memory_order_release)) /* [wait.after] -> [wait.expect] */
+    if (atomic_fetch_add_explicit(&event->waiters, 0, memory_order_release)) /* [bag.wait.after] -> [bag.wait.expect] */
         lade_event_tell_all(event);
 }
 

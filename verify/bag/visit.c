@@ -7,8 +7,8 @@
  * timeout: 120
  */
 #define THREADS 2
-#define TRIES 1
-#define below(n) ((n) - 1)
+#define TRIES 0
+#define below(n) 0 /* of a pass: the last one seen */
 #include "harness.h"
 
 #include "records.h"

@@ -1,0 +1,49 @@
+/* harness
+ * property: exchange is one step: a bounded multiset explains what two threads see of it, EMPTY included
+ * engines: explore
+ * threads: 2
+ * bound: 1 slot; put and draw against exchange and draw
+ * executions: 20
+ * cover: swapped empty
+ * timeout: 120
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 2
+#define CAPACITY 1
+#define TRIES 1
+#define below(n) 0
+#include "harness.h"
+
+#include "small.h"
+
+#include "lin.h"
+
+static void setup(void)
+{
+    lin_setup();
+    make_bag(CAPACITY);
+}
+
+static void thread(int id)
+{
+    if (id == 0) {
+        (void)lin_put(id, 1);
+    } else {
+        uint64_t got = 0;
+        in[id] = 2;
+        explore_begin(LIN_EXCHANGE, 2);
+        if (lade_bag_exchange(handle[id], &in[id], &out[id]) == LADE_OK)
+            got = out[id];
+        explore_end((long)got);
+        if (got)
+            cover(swapped);
+        else
+            cover(empty);
+    }
+    (void)lin_draw(id);
+}
+
+static void finish(void)
+{
+    lade_bag_destroy(bag);
+}
