@@ -202,8 +202,9 @@ static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, ui
 
     while ((seen & WORD_BITS) == put) {
         LADE_STEP();
-        if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, before, memory_order_seq_cst,
-                                                     memory_order_seq_cst)) /* [bag.take.back] -> [bag.put.slot] */
+        /* Nothing was read or written in what is left here, and nobody puts any more. */
+        if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, before, memory_order_relaxed,
+                                                     memory_order_relaxed))
             continue;
         if (b->cells)
             own_cell(h, seen, HAND_OUT, true);

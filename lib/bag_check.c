@@ -56,8 +56,9 @@ static int saw_empty(struct lade_bag_handle *h, uint64_t limit)
     uint64_t room = atomic_load_explicit(&b->room, memory_order_seq_cst); /* [bag.empty.room] -> [bag.full.check] */
     while (state_of(room) != OPEN) {
         LADE_STEP();
-        if (atomic_compare_exchange_strong_explicit(&b->room, &room, next_state(room, OPEN), memory_order_seq_cst,
-                                                    memory_order_seq_cst)) /* [bag.empty.reopen] -> [bag.room] */
+        /* It is enough that who announced a check finds the word changed. */
+        if (atomic_compare_exchange_strong_explicit(&b->room, &room, next_state(room, OPEN), memory_order_relaxed,
+                                                    memory_order_relaxed))
             break;
     }
     add(h, SAW_EMPTY, 1);
@@ -138,8 +139,7 @@ static int saw_full(struct lade_bag_handle *h)
     while ((limit & LIMIT_CHECK) || used(limit) < b->groups) {
         LADE_STEP();
         if (atomic_compare_exchange_strong_explicit(&b->limit, &limit, next_limit(limit, b->groups),
-                                                    memory_order_seq_cst,
-                                                    memory_order_seq_cst)) /* [bag.full.raise] -> [bag.limit] */
+                                                    memory_order_relaxed, memory_order_relaxed))
             break;
     }
     add(h, SAW_FULL, 1);

@@ -96,7 +96,7 @@ size_t lade_bag_for_each(struct lade_bag_handle *h, bool (*visit)(void *, const 
 {
     struct lade_bag *b = h->bag;
     /* An element that stays is below the limit. */
-    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_seq_cst); /* [bag.visit] -> [bag.put.raise] */
+    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed);
     bool aged = b->config.full == LADE_BAG_EVICT_OLDEST;
     uint64_t n = aged ? b->config.capacity : slots_in(b, limit & USED_BITS);
     uint64_t start = aged ? atomic_load_explicit(&b->ticket, memory_order_relaxed) : 0; /* the oldest is there */

@@ -116,9 +116,10 @@ static inline bool borrow_uncounted(struct lade_bag_handle *h, uint64_t slot, ui
     uint32_t cell = (uint32_t)(seen & CELL_BITS);
 
     LADE_STEP();
-    atomic_fetch_add_explicit(&h->bag->loans[cell], 1, memory_order_seq_cst); /* [bag.borrow] -> [bag.settle] */
+    /* Either who takes the element out counts this, or this comes after it and the slot shows it. */
+    atomic_fetch_add_explicit(&h->bag->loans[cell], 1, memory_order_acquire); /* [bag.borrow] -> [bag.settle] */
     LADE_STEP();
-    if (atomic_load_explicit(&h->bag->slot[slot], memory_order_seq_cst) == seen) /* [bag.borrowed] -> [bag.take] */
+    if (atomic_load_explicit(&h->bag->slot[slot], memory_order_relaxed) == seen)
         return true;
     lade_bag_settle(h, cell, -1);
     return false;

@@ -96,7 +96,7 @@ static void tell_everybody(struct lade_bag *b)
 void lade_bag_close(struct lade_bag *b)
 {
     LADE_STEP();
-    atomic_fetch_or_explicit(&b->limit, LIMIT_CLOSED, memory_order_seq_cst); /* [bag.close] -> [bag.put.limit] */
+    atomic_fetch_or_explicit(&b->limit, LIMIT_CLOSED, memory_order_release); /* [bag.close] -> [bag.limit] */
     tell_everybody(b);
 }
 

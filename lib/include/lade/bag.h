@@ -23,7 +23,7 @@
  * Progress     lock-free: an operation repeats only when another one succeeded meanwhile. Only the functions named
  *              _wait wait.
  * Ordering     what a thread did before a put happens before what the thread that draws, exchanges or samples the
- *              element does afterwards.
+ *              element does afterwards; what it did before a close, before what a thread does that hears LADE_CLOSED of it.
  * Memory       allocated at creation, none afterwards. 8 bytes a slot, 8 a group of 64, about 1 KiB a handle; refs and
  *              records (and words under LADE_BAG_EVICT_OLDEST): the element and 8 bytes more for each slot, and for
  *              each handle 2 + loans spare ones.

@@ -1,0 +1,40 @@
+/* harness
+ * property: EMPTY is true at an instant of the call: who then misses a put had announced itself too late for the put to see it
+ * threads: 2
+ * bound: 1 slot; put, then look at a flag, against set the flag, then draw
+ * executions: 3
+ * cover: late
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "small.h"
+
+static _Atomic int flag;
+static int seen;
+static uint64_t got;
+
+static void setup(void)
+{
+    atomic_store(&flag, 0);
+    make_bag(1);
+}
+
+static void thread(int id)
+{
+    if (id == 0) {
+        assert(put(0, 1) == LADE_OK);
+        seen = atomic_load(&flag);
+    } else {
+        atomic_store(&flag, 1);
+        got = draw(1);
+    }
+}
+
+static void finish(void)
+{
+    assert(seen || got);
+    if (seen && !got)
+        cover(late);
+    lade_bag_destroy(bag);
+}
