@@ -102,9 +102,11 @@ void lade_bag_settle(struct lade_bag_handle *h, uint32_t cell, int64_t loans)
                                                     memory_order_acq_rel); /* [bag.settle] -> [bag.settle] */
     int64_t last = REMOVED;
     LADE_STEP();
-    if (now != REMOVED ||
-        /* Somebody may have tried to borrow it meanwhile, and will come here too. */
-        !atomic_compare_exchange_strong_explicit(&b->loans[cell], &last, 0, memory_order_relaxed, memory_order_relaxed))
+    if (now != REMOVED)
+        return;
+    /* Somebody may have tried to borrow it meanwhile, and come here too; the cell may even have been in use again. */
+    if (!atomic_compare_exchange_strong_explicit(&b->loans[cell], &last, 0, memory_order_acquire,
+                                                 memory_order_acquire)) /* [bag.settle.last] -> [bag.settle] */
         return;
     if (b->config.kind == LADE_BAG_REFS)
         (void)lade_ref_put(ref_in(b, cell), b->config.release);
@@ -192,7 +194,7 @@ static inline uint64_t slot_word(struct lade_bag_handle *h, const void *element)
 }
 
 /*
- * A put or exchange found the bag closed after it had filled the slot. Takes its element out again and leaves what was
+ * A put found the bag closed after it had filled the slot. Takes its element out again and leaves the free cell that was
  * there before; false: somebody else has taken the element.
  */
 static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, uint64_t before)
@@ -208,8 +210,7 @@ static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, ui
             continue;
         if (b->cells)
             own_cell(h, seen, HAND_OUT, true);
-        if (!(before & b->held))
-            emptied(b, slot);
+        emptied(b, slot);
         return true;
     }
     return false;
@@ -221,8 +222,7 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
     struct lade_bag *b = h->bag;
     uint64_t n = b->config.capacity;
 
-    LADE_STEP();
-    if (atomic_load_explicit(&b->limit, memory_order_relaxed) & LIMIT_CLOSED)
+    if (is_closed(b))
         return LADE_CLOSED;
     LADE_STEP();
     uint64_t ticket = atomic_fetch_add_explicit(&b->ticket, 1, memory_order_relaxed); /* only a number */
@@ -257,8 +257,8 @@ static inline int swap(struct lade_bag_handle *h, uint64_t put)
 {
     int status = choose(h, EXCHANGE, put);
 
-    if (status == LADE_OK && (filled(h->bag, h->slot) & LIMIT_CLOSED) && take_back(h, h->slot, put, h->seen))
-        return LADE_CLOSED;
+    if (status == LADE_OK)
+        (void)filled(h->bag, h->slot);
     return status;
 }
 
@@ -334,6 +334,8 @@ static inline int put_one(struct lade_bag_handle *h, const void *element)
 
     if (!is_valid(b, element))
         return LADE_INVALID;
+    if (has_limits(b) && is_closed(b))
+        return LADE_CLOSED;
     if (b->config.samples_per_insert > 0 && !may_put(h))
         return LADE_LIMITED;
     if (b->config.bytes) {
@@ -383,8 +385,7 @@ static inline int exchange_one(struct lade_bag_handle *h, const void *in, void *
 
     if (!is_valid(b, in) || b->config.full == LADE_BAG_EVICT_OLDEST)
         return LADE_INVALID;
-    LADE_STEP();
-    if (atomic_load_explicit(&b->limit, memory_order_relaxed) & LIMIT_CLOSED)
+    if (is_closed(b))
         return LADE_CLOSED;
     uint64_t size = b->config.bytes ? b->config.bytes(b->config.context, in) : 0;
     int status = swap(h, slot_word(h, in));
@@ -393,10 +394,9 @@ static inline int exchange_one(struct lade_bag_handle *h, const void *in, void *
     removed(h, h->seen, HAND_OUT, out);
     add(h, PUT, 1);
     add(h, BYTES_IN, size);
-    if (has_limits(b)) {
-        tell(b, &b->arrived);
+    tell(b, &b->arrived);
+    if (has_limits(b))
         tell(b, &b->left);
-    }
     return LADE_OK;
 }
 

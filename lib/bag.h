@@ -139,6 +139,13 @@ static inline void tell(const struct lade_bag *b, struct lade_event *event)
         lade_event_tell(event);
 }
 
+/* An early answer; a put looks again when its element is inside. */
+static inline bool is_closed(struct lade_bag *b)
+{
+    LADE_STEP();
+    return atomic_load_explicit(&b->limit, memory_order_relaxed) & LIMIT_CLOSED;
+}
+
 static inline uint64_t slots_in(const struct lade_bag *b, uint64_t groups)
 {
     uint64_t n = groups * LADE_BAG_GROUP;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events: those who wait for something and those who bring it about meet here. Telling takes no lock and costs one load
- * when nobody waits. A thread that stops while it tells is not missed: the next one tells again. Internal.
+ * when nobody waits. A thread that stops while it tells is not missed: the next one tells again. One that stops while
+ * it waits costs each teller a system call. Internal.
  */
 #ifndef LADE_LIB_WAIT_H
 #define LADE_LIB_WAIT_H

@@ -56,7 +56,7 @@ enum lade_bag_kind { LADE_BAG_WORDS, LADE_BAG_REFS, LADE_BAG_RECORDS };
 /* What put does when the bag is full. */
 enum lade_bag_full {
     LADE_BAG_REJECT,        /* answers LADE_FULL */
-    LADE_BAG_EVICT_UNIFORM, /* replaces an element, each equally likely */
+    LADE_BAG_EVICT_UNIFORM, /* having seen it full, replaces an element, each equally likely */
     LADE_BAG_EVICT_OLDEST,  /* put number t replaces the element of put number t - capacity if it is still there */
 };
 
@@ -184,7 +184,11 @@ LADE_API int lade_bag_draw_wait(struct lade_bag_handle *handle, void *element, i
 LADE_API int lade_bag_exchange_wait(struct lade_bag_handle *handle, const void *in, void *out, int64_t timeout);
 LADE_API int lade_bag_sample_wait(struct lade_bag_handle *handle, struct lade_loan *loan, int64_t timeout);
 
-/* No put succeeds from here on; what is inside can be drawn. Wakes everybody who waits. */
+/*
+ * No put that begins from here on succeeds; what is inside can be drawn. Wakes everybody who waits. A put that is under way
+ * is refused or drawn before anybody hears LADE_CLOSED; an exchange or an evicting put that is under way may leave its
+ * element for drain or destroy.
+ */
 LADE_API void lade_bag_close(struct lade_bag *bag);
 
 /* Every call that is waiting answers LADE_CANCELLED. Later ones wait as usual. */
