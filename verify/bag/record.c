@@ -4,6 +4,8 @@
  * bound: 1 slot; put and draw against draw and put
  * executions: 4
  * cover: other
+ * cover native: none
+ * cover tsan: none
  */
 #define THREADS 2
 #define TRIES 1

@@ -1,0 +1,43 @@
+/* harness
+ * property: a check that its thread left in the middle is finished by another, and EMPTY is as true as ever
+ * threads: 2
+ * bound: 1 slot, a check of bag and group under way that nobody goes on with; put, then look at a flag, against set the flag, then draw
+ * executions: 3
+ * cover: late
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "small.h"
+
+static _Atomic int flag;
+static int seen;
+static uint64_t got;
+
+static void setup(void)
+{
+    atomic_store(&flag, 0);
+    make_bag(1);
+    assert(put(0, 1) == LADE_OK && draw(0) == 1);
+    atomic_fetch_add(&bag->limit, LIMIT_VERSION | LIMIT_CHECK);
+    atomic_store(&bag->group[0], next_state(atomic_load(&bag->group[0]), CHECK_EMPTY));
+}
+
+static void thread(int id)
+{
+    if (id == 0) {
+        assert(put(0, 1) == LADE_OK);
+        seen = atomic_load(&flag);
+    } else {
+        atomic_store(&flag, 1);
+        got = draw(1);
+    }
+}
+
+static void finish(void)
+{
+    assert(seen || got);
+    if (seen && !got)
+        cover(late);
+    lade_bag_destroy(bag);
+}
