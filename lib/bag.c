@@ -99,7 +99,7 @@ void lade_bag_settle(struct lade_bag_handle *h, uint32_t cell, int64_t loans)
     LADE_STEP();
     /* Everybody's reading of the cell comes before its next use. */
     int64_t now = loans + atomic_fetch_add_explicit(&b->loans[cell], loans,
-                                                    memory_order_acq_rel); /* [bag.settle] -> [bag.settle] */
+                                                    memory_order_release); /* [bag.settle] -> [bag.settle.last] */
     int64_t last = REMOVED;
     LADE_STEP();
     if (now != REMOVED)
