@@ -314,8 +314,11 @@ static void stop_each(void)
         for (int k = 1; k < all.most_events[t] - 1; k++) {
             options.stop_thread = t;
             options.stop_at = k;
+            uint64_t ended = statistics.executions + statistics.blocked;
             explore_all(true);
             all.stops++;
+            if (!failure.kind && !statistics.cut && ended == statistics.executions + statistics.blocked)
+                engine_bug("no run came to an end with thread %d stopped", t);
             if (failure.kind || statistics.cut) {
                 all.cut |= statistics.cut;
                 statistics = all;
@@ -363,9 +366,10 @@ static void print_failure(void)
 
 static int conclude(double seconds)
 {
-    /* Each blocked execution stood for others that go on; when there is none that ends, something was wrong. */
-    bool nothing = !failure.kind && !statistics.executions && statistics.blocked && !statistics.assumed &&
-                   !statistics.cut && options.liveness && !options.replay;
+    /* Each blocked execution stood for others that go on; when there is none that ends, something was wrong. And some run
+       must have come to an end of one kind or the other, or what was left out was everything. */
+    bool nothing = !failure.kind && !statistics.executions && !statistics.cut && !options.replay &&
+                   (!statistics.blocked || (!statistics.assumed && options.liveness));
     if (nothing)
         fail(ERR_LIVELOCK, 0, 0, "no execution comes to an end");
     bool found = failure.kind && failure.kind < ERR_UNSUPPORTED;

@@ -107,14 +107,14 @@ def events_of(program, success):
     return events, relation(sb, len(events)), locs
 
 
-def values(program, events, rf, order):
-    """Computes values along program order and reads-from; False when they contradict what was chosen."""
+def values(program, events, rf, order, wanted):
+    """Computes values along program order and reads-from; False when they contradict what was chosen or is wanted."""
     for e in order:
         v = events[e]
         if v.kind == "R":
             v.value = events[rf[e]].value
             ins = program[v.ins[0]][v.ins[1]]
-            if ins[0] == "lock" and v.value != 0:
+            if ins[0] == "lock" and v.value != 0 or v.value != wanted.get(v.ins, v.value):
                 return False
             if ins[0] == "cas":
                 writes = e + 1 < len(events) and events[e + 1].rmw_read == e
@@ -216,8 +216,18 @@ def topological(r):
     return out
 
 
-def explore(program, limit=None, model="rc11"):
-    """(number of consistent executions, set of outcomes); None when there are more candidates than the limit."""
+def waits_for_ever(events, rf, lines, stuck):
+    """Has each iteration that is stuck read only newest values, and not what it waits for?"""
+    newest = {line[-1] for line in lines}
+    source = {events[r].ins: w for r, w in rf.items()}
+    return all(all(source[i] in newest for i in reads) and any(events[source[i]].value != v for i, v in wanted.items())
+               for reads, wanted in stuck)
+
+
+def explore(program, limit=None, model="rc11", wanted=None, stuck=()):
+    """(number of consistent executions, set of outcomes); None when there are more candidates than the limit.
+    wanted: {(thread, instruction): value it must read}; stuck: (reads, wanted) of iterations that must not come to an end."""
+    wanted = wanted or {}
     cas = [(t, i) for t, code in enumerate(program) for i, ins in enumerate(code) if ins[0] == "cas"]
     regs = [(t, i) for t, code in enumerate(program) for i, ins in enumerate(code) if ins[0] in ("load", "add", "xchg", "cas")]
     count, outcomes, tried = 0, set(), 0
@@ -240,7 +250,7 @@ def explore(program, limit=None, model="rc11"):
         for choice in product(*sources):
             rf = dict(zip(reads, choice))
             order = topological(union(sb, relation([(w, r) for r, w in rf.items()], n)))
-            if order is None or not values(program, events, rf, order):
+            if order is None or not values(program, events, rf, order, wanted):
                 continue
             hb = happens_before(events, sb, rf)
             if not irreflexive(hb):
@@ -250,6 +260,8 @@ def explore(program, limit=None, model="rc11"):
                 if not {"rc11": lambda: psc_acyclic(events, sb, hb, mo, rb, eco), "ra": lambda: True,
                         "sc": lambda: sc_acyclic(events, sb, rf, mo, rb),
                         "tso": lambda: tso_acyclic(events, sb, rf, mo, rb, drains)}[model]():
+                    continue
+                if stuck and not waits_for_ever(events, rf, [l[0] for l in lines], stuck):
                     continue
                 count += 1
                 got = {events[r].ins: 100 if events[r].spurious else events[r].value for r in reads}

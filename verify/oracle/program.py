@@ -77,8 +77,9 @@ def statement(ins, reg, ref="&%s"):
     return None
 
 
-def as_c(program, name):
-    """A C function `name` that runs the program and prints its outcome; state is kept in a struct of its own."""
+def as_c(program, name, loops=()):
+    """A C function `name` that runs the program and prints its outcome; state is kept in a struct of its own.
+    loops: (thread, first, last, {instruction: value}), instructions that are repeated until they read these values."""
     out = ["static struct { _Atomic int %s; } %s_s;" % (", ".join("x%d" % x for x in range(3)), name)]
     regs = registers(program)
     for t, i in regs:
@@ -86,8 +87,10 @@ def as_c(program, name):
     ref = "&" + name + "_s.%s"
     for t, code in enumerate(program):
         out.append("static void *%s_t%d(void *arg)\n{\n    (void)arg;" % (name, t))
+        out += ["    int r%d;" % i for u, i in regs if u == t]
         for i, ins in enumerate(code):
-            reg = "%s_r%d_%d" % (name, t, i)
+            reg = "r%d" % i
+            out += ["    for (;;) {" for loop in loops if loop[:2] == (t, i)]
             if ins[0] == "cas":
                 out.append("    { int e = %d; bool ok = atomic_compare_exchange_%s_explicit(%s, &e, %d, memory_order_%s, "
                            "memory_order_%s); %s = ok ? %d : e; if (!ok && e == %d) %s = 100; }" %
@@ -95,6 +98,9 @@ def as_c(program, name):
                             ins[2], ins[2], reg))
             else:
                 out.append("    " + statement(ins, reg, ref))
+            out += ["    if (%s) break; }" % " && ".join("r%d == %d" % w for w in loop[3].items())
+                    for loop in loops if (loop[0], loop[2]) == (t, i)]
+        out += ["    %s_r%d_%d = r%d;" % (name, t, i, i) for u, i in regs if u == t]
         out.append("    return NULL;\n}")
     out.append("int %s(void)\n{\n    pthread_t t[%d];" % (name, len(program)))
     for t in range(len(program)):
