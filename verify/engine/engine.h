@@ -27,7 +27,7 @@
 /* The program's own names must not get in the way: only what it calls is exported. */
 #pragma GCC visibility push(hidden)
 
-enum { MAX_THREADS = 32, INIT = -1, NONE = -2, DESTROYED = 255 /* value of a mutex */, LATE = 16 };
+enum { MAX_THREADS = 32, INIT = -1, NONE = -2, DESTROYED = 255 /* value of a mutex */, LATE = 16, LOOP = 8, LONG = 100 };
 
 __extension__ typedef unsigned __int128 word;
 
@@ -64,7 +64,7 @@ struct event {
     int16_t index; /* place in its thread */
     int16_t loc;
     int16_t fence; /* index of the thread's last release fence up to here, or -1 */
-    int16_t pad;
+    int16_t printed; /* how much the program had printed */
     int32_t rf;    /* stamp of what it reads: a write or INIT; a start reads its create, a join its end */
     int32_t pos;   /* writes: place in the modification order, from 1; the initial value has place 0 */
     int32_t prev;  /* the access to this location that was inserted before this one, or -1 */
@@ -175,6 +175,14 @@ struct thread {
     struct request req, held; /* held: waits until a late store has become an event */
     int done;         /* events executed in this run */
     int spin_from;    /* a waiting loop: index of its first event */
+    struct {          /* a loop that was run to see whether it waits: what it read */
+        int loc;
+        word value;
+    } awaits[LOOP];
+    int awaited;      /* how many; 0 when the thread is not known to wait */
+    bool stays;       /* its iteration goes into the graph although it waits */
+    uint64_t hash;    /* of its state, when hashed */
+    bool hashed;
     uint32_t effects;
     uintptr_t plain; /* as in an event */
     uintptr_t copy_to; /* of the structure assignment in hand */
@@ -235,6 +243,7 @@ extern struct statistics statistics;
 extern volatile bool time_is_up; /* main.c */
 
 bool explore_add(int t); /* adds the pending event of thread t; false when no option is consistent */
+void explore_undo(int stamp); /* takes back this event and those after it, which were added in this run */
 void explore_all(bool begins);
 void explore_replay(void);
 void finish_run(enum outcome o); /* main.c: what only a finished run can tell */
@@ -249,6 +258,7 @@ void shadow_begin(void);
 bool shadow_plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc);
 bool shadow_plain_of(struct thread *t, uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc, uintptr_t sp);
 void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool write);
+bool shadow_quiet(const struct event *e);
 int shadow_owner(uintptr_t addr);
 bool shadow_own(uintptr_t addr, int size, int loc);
 bool shadow_defined(uintptr_t addr, int size);
@@ -276,8 +286,13 @@ extern int shadow_logged;
 /* ---- spin.c ---- */
 
 void spin_init(const void *from, const void *to);
-uint64_t spin_state(const struct thread *t);
+uint64_t spin_state(struct thread *t);
 bool spin_repeats(struct thread *t, uint64_t state);
+bool spin_rewind(struct thread *t, int since);
+bool spin_waits(const struct thread *t);
+bool spin_hopeless(const struct thread *t);
+void spin_learn(const struct thread *t);
+bool spin_known(uint64_t state, word value);
 bool spin_stuck(const struct thread *t);
 
 /* ---- errors, main.c ---- */
@@ -345,6 +360,8 @@ const char *symbol_line(const char *file, int line);
 /* ---- outcome.c ---- */
 
 void outcome_begin(void);
+int outcome_length(void);
+void outcome_cut(int length);
 void outcome_text(const char *format, va_list list);
 void outcome_end(void);
 void outcome_count(const char *line, uint64_t count);

@@ -200,6 +200,7 @@ static void describe(struct event *e, const struct thread *t)
     e->extra = q->extra;
     e->effects = t->effects;
     e->plain = t->plain;
+    e->printed = (int16_t)outcome_length();
 }
 
 static int locate(const struct thread *t)
@@ -239,7 +240,7 @@ static bool add_read(const struct thread *t)
     int floor = model_floor(stamp), newest = G->place[loc].count - 1;
     for (int pos = floor; pos < newest; pos++) {
         word v = value_at(loc, pos);
-        if (waits_at(e, v))
+        if (waits_at(e, v) || (spin_known(e->state, v) && shadow_quiet(e)))
             continue; /* only the newest value is worth waiting at */
         push(C_READ, stamp, pos, -1, false);
         if (may_fail_spuriously(e, v))
@@ -357,6 +358,13 @@ bool explore_add(int t)
     if (G->count > statistics.longest)
         statistics.longest = G->count;
     return placed;
+}
+
+void explore_undo(int stamp)
+{
+    while (top->count && top->item[top->count - 1].stamp >= stamp)
+        weight += top->item[--top->count].weight;
+    graph_cut(G, stamp - 1);
 }
 
 /* ---- taking an alternative ---- */

@@ -24,6 +24,17 @@ void outcome_begin(void)
     text[0] = 0;
 }
 
+int outcome_length(void)
+{
+    return (int)length;
+}
+
+void outcome_cut(int to)
+{
+    length = (size_t)to;
+    text[length] = 0;
+}
+
 void outcome_text(const char *format, va_list list)
 {
     if (!options.outcomes)

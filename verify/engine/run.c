@@ -33,7 +33,6 @@ static char *tls_low;
 static size_t tls_size;
 static char *tls_copy;
 static int (*program)(int, char **);
-enum { LONG = 100 };   /* events by which a thread may be ahead of the others */
 enum { HOOKS = 512 }; /* stack that hooks use below a parked thread's */
 static volatile bool touching;
 static bool main_returned;
@@ -214,6 +213,8 @@ static void thread_begin(struct thread *t)
     t->done = 0;
     t->effects = 0;
     t->late = 0;
+    t->awaited = 0;
+    t->stays = t->hashed = false;
     t->holds = false;
     t->joined = t->detached = false;
     t->result = NULL;
@@ -238,6 +239,7 @@ static void hold(struct thread *t)
 static void resume(struct thread *t, word answer)
 {
     self = t;
+    t->hashed = false;
     t->plain = 0;
     if (tls_size)
         memcpy(tls_low, tls_copy + tls_size * (size_t)(t->id + 1), tls_size);
@@ -436,6 +438,7 @@ static bool execute(struct thread *t)
     if (e->op == OP_PLAIN && t->holds) {
         t->holds = t->late > 0;
         t->req = t->holds ? late_request(t) : t->held;
+        t->hashed = false;
         t->plain = 0;
     } else {
         resume(t, result);
@@ -488,6 +491,9 @@ bool run_over(const struct thread *t)
            (t->why == WHY_LOCK || (t->why == WHY_SPIN && spin_stuck(t)));
 }
 
+static int fresh;     /* what has been added in this run begins here */
+static bool hopeless; /* some thread waits for good: nothing new can come of this run */
+
 /* Is the next request of the thread one that can be added now? */
 static bool enabled(struct thread *t)
 {
@@ -508,26 +514,51 @@ static bool enabled(struct thread *t)
         return blocked_by(t, WHY_BOUND);
     }
     bool reads = (q->op <= OP_CAS && q->op != OP_STORE) || q->op == OP_TRYLOCK;
-    if (options.spin && reads && spin_repeats(t, spin_state(t)))
+    if (t->awaited && !spin_waits(t))
+        t->awaited = 0;
+    if (t->awaited)
+        return false;
+    if (options.spin && reads && spin_repeats(t, spin_state(t))) {
+        spin_learn(t);
+        if (spin_rewind(t, fresh))
+            return false;
+        hopeless |= spin_hopeless(t);
         return blocked_by(t, WHY_SPIN);
+    }
     return true;
+}
+
+/* Nobody can go on but those that wait: the iteration of the lowest of them becomes part of the graph, and blocks it. */
+static struct thread *lowest_that_waits(void)
+{
+    for (int t = 0; t < run_threads(); t++)
+        if (thread[t].state == T_PARKED && thread[t].awaited) {
+            thread[t].awaited = 0;
+            thread[t].stays = true;
+            return &thread[t];
+        }
+    return NULL;
 }
 
 static enum outcome extend(void)
 {
+    fresh = G->count;
+    hopeless = false;
+    for (int t = 0; t < run_threads(); t++)
+        enabled(&thread[t]);
     for (;;) {
         struct thread *next = NULL;
         for (int t = 0; t < run_threads() && !next; t++)
             if (enabled(&thread[t]))
                 next = &thread[t];
-        if (!next)
+        if (!next && !(next = lowest_that_waits()))
+            break;
+        if (time_is_up || hopeless)
             break;
         /* A thread that goes on and on must not keep the others from starting. */
         for (int t = next->id + 1; t < run_threads() && next->done > LONG; t++)
             if (thread[t].done + LONG < next->done && enabled(&thread[t]))
                 next = &thread[t];
-        if (time_is_up)
-            return RUN_PRUNED;
         failure.thread = next->id;
         if (!explore_add(next->id))
             return RUN_PRUNED;
@@ -535,6 +566,8 @@ static enum outcome extend(void)
         if (failure.kind)
             return RUN_ERROR;
     }
+    if (time_is_up || hopeless)
+        return RUN_PRUNED;
     for (int t = 0; t < run_threads(); t++)
         if (!run_over(&thread[t]))
             return RUN_BLOCKED;

@@ -242,6 +242,13 @@ static bool check_atomics(const struct look *l, int loc)
         race(l, G->place[loc].addr, e->thread, e->index, e->kind == E_WRITE, true);
         return false;
     }
+    for (int t = 0; t < run_threads() && l->write; t++) /* reads of loops that wait are not in the graph */
+        for (int i = 0; i < thread[t].awaited && t != l->me; i++)
+            if (thread[t].awaits[i].loc == loc && options.races) {
+                failure.other_pc = thread[t].req.pc;
+                race(l, G->place[loc].addr, t, thread[t].done, false, true);
+                return false;
+            }
     return true;
 }
 
@@ -503,6 +510,22 @@ void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool
         if (write && !check_readers(&l, addr, c->r))
             return;
     }
+}
+
+/* Whatever the event reads, can it neither race with a plain store so far, nor load what was never stored to? */
+bool shadow_quiet(const struct event *e)
+{
+    const struct place *p = &G->place[e->loc];
+    struct region *r = region_of(p->addr);
+
+    if (!r)
+        return true;
+    for (int i = 0; i < p->size; i++) {
+        const struct cell *c = &r->cell[p->addr - r->low + (uintptr_t)i];
+        if (c->w && !covered(&e->hb, e->thread, c->w))
+            return false;
+    }
+    return !p->fresh;
 }
 
 /* memcpy and memmove: the target is as defined as the source. */

@@ -82,7 +82,7 @@ static void clear_dead(char *copy, size_t size, const struct thread *t)
 }
 
 /* The stack of a parked thread holds its callee-saved registers too, so it is the whole state. */
-uint64_t spin_state(const struct thread *t)
+static uint64_t state_of(const struct thread *t)
 {
     static _Alignas(16) char copy[STACK_SIZE];
     size_t size = (size_t)(t->stack_high - (char *)t->sp);
@@ -100,6 +100,14 @@ uint64_t spin_state(const struct thread *t)
     h = (h ^ (uint64_t)t->req.operand) * 0xff51afd7ed558ccdu;
     h = (h ^ (uint64_t)t->req.expected) * 0xff51afd7ed558ccdu;
     return h ^ h >> 29;
+}
+
+uint64_t spin_state(struct thread *t)
+{
+    if (!t->hashed)
+        t->hash = state_of(t);
+    t->hashed = true;
+    return t->hash;
 }
 
 /* The write of a read-modify-write that put back what it read, as a test-and-set does on a lock that is taken. */
@@ -149,4 +157,91 @@ bool spin_stuck(const struct thread *t)
             return false;
     }
     return true;
+}
+
+/*
+ * The thread has just gone through an iteration that only waited, on its own and with newest values, and is where it was
+ * before. So the iteration is taken back, and the thread waits until one of these values changes.
+ */
+bool spin_rewind(struct thread *t, int since)
+{
+    int from = G->thread[t->id].at[t->spin_from], n = 0;
+
+    if (t->stays || t->done > LONG || from < since || from != G->count - (t->done - t->spin_from))
+        return false;
+    for (int x = from; x < G->count; x++) {
+        if (ev(x)->kind != E_READ)
+            continue;
+        if (n == LOOP)
+            return false;
+        t->awaits[n].loc = ev(x)->loc;
+        t->awaits[n++].value = ev(x)->value;
+    }
+    outcome_cut(ev(from)->printed);
+    t->plain = ev(from)->plain;
+    t->awaited = n;
+    t->done = t->spin_from;
+    explore_undo(from);
+    return true;
+}
+
+/* Are the newest values still those that the loop waits at? */
+bool spin_waits(const struct thread *t)
+{
+    for (int i = 0; i < t->awaited; i++) {
+        const struct place *p = &G->place[t->awaits[i].loc];
+        int newest = p->mo[p->count - 1];
+        if ((newest == INIT ? p->init : ev(newest)->value) != t->awaits[i].value)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Is the blocked loop blocked for good? Its last read had an old value already when it was added, or failed for no reason.
+ * Then nobody may revisit the read, nor delete it in a revisit (explore.c: only what was added in the standard way goes), so
+ * every run from here ends blocked. What the other threads do in those runs they also do where this one reads the newest.
+ */
+bool spin_hopeless(const struct thread *t)
+{
+    int i = t->done - 1;
+
+    while (ev(G->thread[t->id].at[i])->kind != E_READ)
+        i--;
+    int stamp = G->thread[t->id].at[i];
+    const struct event *e = ev(stamp);
+    if (e->flags & F_SPURIOUS)
+        return true;
+    for (int pos = pos_of(e) + 1; pos < G->place[e->loc].count; pos++)
+        if (G->place[e->loc].mo[pos] < stamp)
+            return true;
+    return false;
+}
+
+/*
+ * A loop of a single load that looks at nothing but its own stack: whoever is in this state and reads this value will be back
+ * here. A load in this state need not try the value where it is old: the run would be hopeless.
+ */
+static uint64_t known[1 << 16];
+
+static uint64_t key(uint64_t state, word value)
+{
+    uint64_t h = (state ^ (uint64_t)value ^ (uint64_t)(value >> 64)) * 0x9e3779b97f4a7c15u;
+    return (h ^ h >> 31) | 1;
+}
+
+void spin_learn(const struct thread *t)
+{
+    const struct event *e = ev(G->thread[t->id].at[t->done - 1]);
+
+    if (t->spin_from != t->done - 1 || e->kind != E_READ || (e->flags & F_SPURIOUS) || t->plain)
+        return;
+    uint64_t k = key(e->state, e->value);
+    known[k >> 48] = k;
+}
+
+bool spin_known(uint64_t state, word value)
+{
+    uint64_t k = key(state, value);
+    return state && known[k >> 48] == k;
 }

@@ -226,6 +226,9 @@ PROTOCOLS = [
     ("tas_lock", False, 3, "WAIT(!atomic_exchange_explicit(&x, 1, memory_order_acquire)); r[id] = ++plain; REL(x, 0);"),
     ("tas_lock_kept", True, 3, "WAIT(!atomic_exchange_explicit(&x, 1, memory_order_acquire)); r[id] = ++plain; if (id) REL(x, 0);"),
     ("ttas_lock", False, 2, "WAIT(!RLX(x) && cas(&x, 0, 1)); r[id] = ++plain; REL(x, 0);"),
+    ("wanted", True, 3, "if (id == 0) SET(y, 1); else if (id == 1) { SET(x, 1); SET(x, 2); } else { plain = 1 + RLX(y); WAIT(RLX(x) == plain); r[2] = plain; }"),
+    ("prints", False, 2, 'if (id) SET(x, 1); else WAIT((printf("."), RLX(x)));'),
+    ("prints_down", False, 2, 'if (!id) SET(x, 1); else WAIT((printf("."), RLX(x)));'),
     ("fenced", False, 3, "if (id) { WAIT(RLX(x)); atomic_thread_fence(memory_order_acquire); r[id] = plain; } else { plain = 7; "
      "atomic_thread_fence(memory_order_release); SET(x, 1); }"),
     ("fenced_down", False, 3, "if (id < 2) { WAIT(RLX(x)); atomic_thread_fence(memory_order_acquire); r[id] = plain; } else { plain = 7; "

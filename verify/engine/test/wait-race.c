@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The load of a loop that waits, and a plain store to what it loads.
+ *
+ * expect: error race 21 18
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { N = 2 };
+static atomic_int x;
+
+static void *run(void *arg)
+{
+    if ((intptr_t)arg == 0) {
+        while (atomic_load_explicit(&x, memory_order_acquire) != 1)
+            ;
+    } else {
+        *(int *)&x = 0;
+        atomic_store_explicit(&x, 1, memory_order_release);
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t t[N];
+
+    for (intptr_t i = 0; i < N; i++)
+        pthread_create(&t[i], NULL, run, (void *)i);
+    for (int i = 0; i < N; i++)
+        pthread_join(t[i], NULL);
+    return 0;
+}
