@@ -146,10 +146,10 @@ def iteration_that_fails(ins):
     return ("load", ins[1], brute.READ_ORDERS[ins[3]]) if ins[0] == "xchg" else ins
 
 
-def reference(program, loops, limit):
+def reference(program, loops, limit, model):
     """(executions, outcomes, can it wait for ever), or None when that takes too long."""
     wanted = {(t, i): v for t, _, _, w in loops for i, v in w.items()}
-    complete = brute.explore(program, limit, wanted=wanted)
+    complete = brute.explore(program, limit, model, wanted=wanted)
     if not complete:
         return None
     for chosen in itertools.product([False, True], repeat=len(loops)):
@@ -162,7 +162,7 @@ def reference(program, loops, limit):
                 stuck.append(([(t, i) for i in range(first, last + 1) if cut[t][i][0] == "load"], {(t, i): v for i, v in w.items()}))
                 for i in w:
                     del rest[t, i]
-        found = brute.explore(cut, limit, wanted=rest, stuck=stuck)
+        found = brute.explore(cut, limit, model, wanted=rest, stuck=stuck)
         if not found:
             return None
         if found[0]:
