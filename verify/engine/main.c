@@ -327,6 +327,8 @@ static void stop_each(void)
         }
     options.stop_thread = -1;
     statistics = all;
+    if (!all.stops)
+        fail(ERR_UNSUPPORTED, 0, 0, "--stop-threads: no thread has a step to be stopped at");
 }
 
 /* ---- the verdict ---- */

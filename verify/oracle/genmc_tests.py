@@ -76,3 +76,22 @@ def correct(directory, seconds=20):
                 row["skip"] = "uses GenMC's own interface"
             row["equal"] = g["code"] == 0 and e["code"] == 0 and g["executions"] == e["executions"]
             yield row
+
+
+# Folders of wrong programs that are about something explore does not have.
+OTHER = {"fs": "files", "lkmm": "the Linux kernel's model", "helper": "GenMC's helping annotations", "saver": "GenMC's helping annotations"}
+
+
+def wrong(directory, seconds=20):
+    """Yields (name, what explore says, is it an error) for each wrong program; None instead where it is not run."""
+    include = os.path.join(os.path.dirname(os.path.realpath(__file__)), "compat")
+    for folder in sorted(glob.glob(directory + "/*/*/")):
+        part, name = folder[:-1].split(os.sep)[-2:]
+        for source in sorted(glob.glob(folder + "/variants/*.c")):
+            label = "%s/%s %s" % (part, name, os.path.basename(source))
+            if part in OTHER:
+                yield label, "about " + OTHER[part], None
+                continue
+            e = explore(source, ["-w", "-include", "stdint.h", "-I", include], ["--genmc"], seconds)
+            said = e["out"].strip().splitlines()
+            yield label, e["kind"] or (said[-1] if e["code"] in (2, 5) and said else "exit code %s" % e["code"]), e["code"] == 42
