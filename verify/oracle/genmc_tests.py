@@ -74,6 +74,8 @@ def correct(directory, seconds=20):
                 row["skip"] = "GenMC does not take it"
             elif e["code"] in (2, 5) and "__VERIFIER_" in e["out"]:
                 row["skip"] = "uses GenMC's own interface"
+            elif e["code"] == 5:
+                row["skip"] = "explore refuses it: " + (re.findall(r"^error: unsupported: (.*)$", e["out"], re.M) or [""])[0]
             row["equal"] = g["code"] == 0 and e["code"] == 0 and g["executions"] == e["executions"]
             yield row
 
@@ -92,6 +94,6 @@ def wrong(directory, seconds=20):
             if part in OTHER:
                 yield label, "about " + OTHER[part], None
                 continue
-            e = explore(source, ["-w", "-include", "stdint.h", "-I", include], ["--genmc"], seconds)
+            e = explore(source, ["-w", "-include", "stdint.h", "-I", include], ["--genmc", "--no-leaks"], seconds)
             said = e["out"].strip().splitlines()
             yield label, e["kind"] or (said[-1] if e["code"] in (2, 5) and said else "exit code %s" % e["code"]), e["code"] == 42
