@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 /* x^a e^-x / Gamma(a + 1), by logarithms. */
 static double front(double a, double x)
@@ -153,10 +154,26 @@ struct chi_result chi_test(const uint64_t *count, const double *weight, size_t c
     return r;
 }
 
+double chi_cell_bias(struct chi_result r)
+{
+    double p = r.least / (double)r.draws;
+
+    return r.detects * sqrt((1 - p) / p);
+}
+
+uint64_t chi_draws(double df, double p, double e, double power)
+{
+    return (uint64_t)ceil(chi_noncentrality(CHI_ALPHA / 2, df, power) * (1 - p) / (p * e * e));
+}
+
 static bool say(bool ok, struct chi_result r, const char *name, const char *what, const char *kind)
 {
-    return check(ok, name, "%s%s: chi-square/df %.4g, df %.0f, p %.3g, %llu draws; finds deviations of %.3g%%", kind,
-                 what, r.statistic / r.df, r.df, r.p, (unsigned long long)r.draws, 100 * r.detects);
+    char cell[40] = "";
+
+    if (isfinite(r.least))
+        (void)snprintf(cell, sizeof cell, ", of one cell %.3g%%", 100 * chi_cell_bias(r));
+    return check(ok, name, "%s%s: chi-square/df %.4g, df %.0f, p %.3g, %llu draws; finds deviations of %.3g%%%s", kind,
+                 what, r.statistic / r.df, r.df, r.p, (unsigned long long)r.draws, 100 * r.detects, cell);
 }
 
 bool chi_expect(struct chi_result r, const char *name, const char *what)

@@ -6,12 +6,13 @@
  * is Pearson's. A test fails when the statistic lies in the outer CHI_ALPHA of its distribution, half of that on each
  * side: counts that are too even are as suspicious as counts that are too uneven.
  *
- * False alarms. The whole suite may have 10^-6. CHI_ALPHA is a thousandth of that, and each of the three programs makes
- * at most CHI_MOST tests, so that they stay below by a factor of three. That factor is there because the statistic is
+ * False alarms. The whole suite may have 10^-6. CHI_ALPHA is a thousandth of that, and each of the five programs makes
+ * at most CHI_MOST tests, so that they stay below by a factor of two. That factor is there because the statistic is
  * chi-square only in the limit: each cell expects CHI_LEAST counts or more, and then the tail is off by less than two.
  *
  * Power. Under cell probabilities p_i (1 + e_i) the statistic is noncentral chi-square with noncentrality N * sum p_i
- * e_i^2. chi_detects() is the root mean square of e that a test of that size detects with probability 0.999.
+ * e_i^2. The field detects is the root mean square of e that a test of that size detects with probability 0.999. When
+ * one cell has p (1 + e) and the others share the difference in proportion, the noncentrality is N e^2 p / (1 - p).
  */
 #ifndef LADE_STRESS_CHI_H
 #define LADE_STRESS_CHI_H
@@ -55,6 +56,12 @@ struct chi_result chi_test(const uint64_t *count, const double *weight, size_t c
 
 /* The same from a statistic and its degrees of freedom, when several tests are added up. */
 struct chi_result chi_judge(double statistic, double df, uint64_t draws);
+
+/* The relative bias of the smallest cell alone that the test finds with probability CHI_POWER. */
+double chi_cell_bias(struct chi_result result);
+
+/* The draws with which a bias e of one cell, whose probability is p, is found with this power. */
+uint64_t chi_draws(double df, double p, double e, double power);
 
 /* A check that the test does not fail, and a control: a check that it does. Both print statistic, df, p and power. */
 bool chi_expect(struct chi_result result, const char *name, const char *what);

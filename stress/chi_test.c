@@ -105,6 +105,31 @@ static void stated_power(void)
           e, found, (int)RUNS, RUNS - alarms);
 }
 
+/* One cell of CELLS too heavy by e, drawn as often as chi_draws() says: what is stated for one cell. */
+static void power_of_one_cell(void)
+{
+    enum { CELLS = 8, RUNS = 100 };
+    const double e = 0.1, p = 1.0 / CELLS;
+    uint64_t draws = chi_draws(CELLS - 1, p, e, CHI_POWER);
+    struct lade_random random;
+    struct chi_result r;
+    unsigned found = 0;
+
+    lade_random_init(&random, lade_key_make(check_seed(), 0, 2), 0);
+    for (unsigned run = 0; run < RUNS; run++) {
+        uint64_t count[CELLS] = {0};
+        for (uint64_t i = 0; i < draws; i++) {
+            double u = (double)(lade_random_word(&random) >> 11) * 0x1p-53;
+            count[u < p * (1 + e) ? 0 : 1 + lade_random_below(&random, CELLS - 1)]++;
+        }
+        r = chi_test(count, NULL, CELLS);
+        found += r.fails;
+    }
+    check(found + 10 > RUNS && close_to(chi_cell_bias(r), e, 1e-4), "one cell",
+          "10%% on one of %d cells found in %u of %d runs of %llu draws", (int)CELLS, found, (int)RUNS,
+          (unsigned long long)draws);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -112,5 +137,6 @@ int main(int argc, char **argv)
     closed_forms();
     power_table();
     stated_power();
+    power_of_one_cell();
     return check_end();
 }
