@@ -202,7 +202,7 @@ static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, ui
     struct lade_bag *b = h->bag;
     uint64_t seen = atomic_load_explicit(&b->slot[slot], memory_order_relaxed);
 
-    while ((seen & WORD_BITS) == put) {
+    while ((seen & WORD_BITS) == (put & WORD_BITS)) {
         LADE_STEP();
         /* Nothing was read or written in what is left here, and nobody puts any more. */
         if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, before, memory_order_relaxed,
@@ -327,7 +327,7 @@ static bool make_room(struct lade_bag_handle *h, uint64_t size)
     }
 }
 
-static inline int put_one(struct lade_bag_handle *h, const void *element)
+static inline int put_one(struct lade_bag_handle *h, const void *element, uint64_t times)
 {
     struct lade_bag *b = h->bag;
     uint64_t size = 0;
@@ -343,7 +343,7 @@ static inline int put_one(struct lade_bag_handle *h, const void *element)
         if (!make_room(h, size))
             return LADE_FULL;
     }
-    uint64_t put = slot_word(h, element);
+    uint64_t put = slot_word(h, element) | times << TIMES_SHIFT;
     int status = b->config.full == LADE_BAG_EVICT_OLDEST ? put_in_turn(h, put) : put_anywhere(h, put);
     if (status == LADE_OK) {
         add(h, PUT, 1);
@@ -355,7 +355,18 @@ static inline int put_one(struct lade_bag_handle *h, const void *element)
 
 int lade_bag_put(struct lade_bag_handle *h, const void *element)
 {
-    return put_one(h, element);
+    return put_one(h, element, 0);
+}
+
+int lade_bag_put_sampled(struct lade_bag_handle *h, const void *element, uint64_t times)
+{
+    uint32_t cell = h->spare;
+    int status = put_one(h, element, times);
+
+    /* If the cell has gone into a slot: the loans that the slot word counts have all been given back. */
+    if (h->bag->cells && times > 0 && h->spare != cell)
+        lade_bag_settle(h, cell, -(int64_t)times);
+    return status;
 }
 
 static inline int take(struct lade_bag_handle *h, enum fate fate, void *element)
@@ -410,7 +421,7 @@ size_t lade_bag_put_many(struct lade_bag_handle *h, const void *elements, size_t
     const unsigned char *element = elements;
     size_t done = 0;
 
-    while (done < count && put_one(h, element + done * h->bag->element) == LADE_OK)
+    while (done < count && put_one(h, element + done * h->bag->element, 0) == LADE_OK)
         done++;
     return done;
 }

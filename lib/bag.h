@@ -122,6 +122,13 @@ uint32_t lade_bag_fresh(struct lade_bag_handle *h);
 /* The element of a slot word leaves the byte budget. */
 void lade_bag_count_bytes_out(struct lade_bag_handle *h, uint64_t seen);
 
+/* A put of an element that was sampled times often already; 0xffff stands for that or more. As lade_bag_put(). */
+int lade_bag_put_sampled(struct lade_bag_handle *h, const void *element, uint64_t times);
+
+/* lade_bag_for_each(), whose visit() also hears how often the element was sampled. */
+size_t lade_bag_visit(struct lade_bag_handle *h, bool (*visit)(void *context, const void *element, uint64_t times),
+                      void *context);
+
 /* The ratio limit lets another sample pass. */
 bool lade_bag_may_sample(struct lade_bag_handle *h);
 

@@ -92,7 +92,7 @@ void lade_bag_give_back_many(struct lade_bag_handle *h, struct lade_loan *loans,
         lade_bag_give_back(h, &loans[i]);
 }
 
-size_t lade_bag_for_each(struct lade_bag_handle *h, bool (*visit)(void *, const void *), void *context)
+size_t lade_bag_visit(struct lade_bag_handle *h, bool (*visit)(void *, const void *, uint64_t), void *context)
 {
     struct lade_bag *b = h->bag;
     /* An element that stays is below the limit. */
@@ -108,10 +108,28 @@ size_t lade_bag_for_each(struct lade_bag_handle *h, bool (*visit)(void *, const 
             continue;
         uint64_t word = h->seen & WORD_BITS;
         uint32_t cell = (uint32_t)(h->seen & CELL_BITS);
-        more = visit(context, b->cells ? (const void *)cell_at(b, cell) : &word);
+        more = visit(context, b->cells ? (const void *)cell_at(b, cell) : &word, h->seen >> TIMES_SHIFT);
         visited++;
         if (b->cells)
             lade_bag_settle(h, cell, -1);
     }
     return visited;
+}
+
+struct visitor {
+    bool (*visit)(void *context, const void *element);
+    void *context;
+};
+
+static bool visit_element(void *context, const void *element, uint64_t times)
+{
+    const struct visitor *v = context;
+
+    (void)times;
+    return v->visit(v->context, element);
+}
+
+size_t lade_bag_for_each(struct lade_bag_handle *h, bool (*visit)(void *, const void *), void *context)
+{
+    return lade_bag_visit(h, visit_element, &(struct visitor){visit, context});
 }

@@ -5,6 +5,7 @@
 
 struct failing {
     int fail_at; /* number of the call that fails, from 1; 0: none */
+    size_t most; /* larger requests fail; 0: no limit */
     int calls;
     int live;
     size_t bytes;
@@ -14,7 +15,7 @@ static void *failing_get(void *context, size_t size, size_t align)
 {
     struct failing *f = context;
 
-    if (++f->calls == f->fail_at)
+    if (++f->calls == f->fail_at || (f->most > 0 && size > f->most))
         return NULL;
     f->live++;
     f->bytes += size;

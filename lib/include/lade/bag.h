@@ -210,17 +210,22 @@ struct lade_bag_counts {
 LADE_API void lade_bag_count(const struct lade_bag *bag, struct lade_bag_counts *counts);
 
 /*
- * Snapshot: the elements of a bag of words or records as a stream of bytes with a checksum; the stream does not depend
- * on the machine. What is visited is what for_each visits. write() and read() answer whether all bytes went through.
- * LADE_OK, LADE_INVALID (refs), LADE_IO: write() or read() failed.
+ * Snapshot: the elements of a bag of words or records, and how often each was sampled, as a stream of bytes with
+ * checksums that does not depend on the machine. It holds what for_each would visit, in that order. write() and read()
+ * answer whether all bytes went through. LADE_OK; LADE_INVALID: a bag of refs; LADE_IO: write() failed.
  */
 LADE_API int lade_bag_snapshot(struct lade_bag_handle *handle,
                                bool (*write)(void *context, const void *bytes, size_t size), void *context);
 
 /*
- * Puts the elements of a snapshot. LADE_DAMAGED: not a snapshot, or changed, or of another kind or record size;
- * LADE_FULL, LADE_LIMITED, LADE_CLOSED, LADE_NO_MEMORY. *offset, unless NULL, is how far the stream was read. Blocks
- * before the damage have been put.
+ * Puts the elements of a snapshot, in its order, as lade_bag_put() would: what is inside stays, evictions and limits
+ * are those of this bag. LADE_OK; LADE_INVALID: a bag of refs; LADE_DAMAGED: not a snapshot, or changed, or of another
+ * kind or record size; LADE_IO: read() failed, as it does when bytes are missing at the end; LADE_FULL, LADE_LIMITED,
+ * LADE_CLOSED: as the put that answered so.
+ *
+ * A snapshot is read and checked in parts, a header and blocks of about 4 KiB. *offset, unless NULL, is where the part
+ * begins that ended it, or the size of the snapshot after LADE_OK. What comes before has been put; of the part itself
+ * nothing was put after LADE_DAMAGED and LADE_IO. Bytes after the snapshot are not read.
  */
 LADE_API int lade_bag_restore(struct lade_bag_handle *handle, bool (*read)(void *context, void *bytes, size_t size),
                               void *context, uint64_t *offset);

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Snapshots: the elements of a bag as a stream of bytes. Numbers are little endian, their sizes in bytes:
+ *
+ *   header   8 MAGIC, 2 VERSION, 2 kind, 4 flags, 8 size of an element, 4 checksum of the 24 before
+ *   block    4 number of elements, 4 checksum of the content, 4 checksum; then the content: for each element 2 times
+ *            that it was sampled, then the word (8) or the bytes of the record
+ *   end      a block of no elements, whose content is the number of all elements (8)
+ *
+ * A block holds what fits into BLOCK bytes, or one element. Its second checksum is that of the first eight bytes and goes
+ * on from the one of the block before (of the header, for the first). So a number is known to be right before it is used,
+ * and no block can be left out, repeated or moved. Checksums are CRC-32C.
+ */
+#include "bag.h"
+
+#include <string.h>
+
+/* Checkers take smaller ones, and any answer for a checksum. */
+#ifndef LADE_BAG_BLOCK
+#define LADE_BAG_BLOCK 4096 /* at least 10 */
+#endif
+#ifndef LADE_BAG_CRC
+#define LADE_BAG_CRC crc32c
+#endif
+
+#define MAGIC "ladebag\n"
+#define VERSION 1
+#define OLDEST_FIRST 1u /* a flag: older elements come first */
+#define HEADER 28
+#define HEADER_CHECKED 24
+#define BLOCK_HEAD 12
+#define BLOCK_CHECKED 8
+#define TIMES 2
+
+/* The polynomial is of Castagnoli, Braeuer, Herrmann, "Optimization of cyclic redundancy-check codes", 1993. */
+static inline uint32_t crc32c(uint32_t crc, const void *bytes, size_t size)
+{
+    static const uint32_t table[16] = {
+        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
+        0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+    };
+    const unsigned char *byte = bytes;
+
+    crc = ~crc;
+    for (size_t i = 0; i < size; i++) {
+        crc ^= byte[i];
+        crc = crc >> 4 ^ table[crc & 15];
+        crc = crc >> 4 ^ table[crc & 15];
+    }
+    return ~crc;
+}
+
+static void write_number(unsigned char *to, uint64_t number, int size)
+{
+    for (int i = 0; i < size; i++)
+        to[i] = (unsigned char)(number >> 8 * i);
+}
+
+static uint64_t read_number(const unsigned char *from, int size)
+{
+    uint64_t number = 0;
+
+    for (int i = 0; i < size; i++)
+        number |= (uint64_t)from[i] << 8 * i;
+    return number;
+}
+
+static bool has_words(const struct lade_bag *b)
+{
+    return b->config.kind == LADE_BAG_WORDS;
+}
+
+static bool fits_block(const struct lade_bag *b)
+{
+    return b->element <= LADE_BAG_BLOCK - TIMES;
+}
+
+static uint32_t most_in_block(const struct lade_bag *b)
+{
+    return fits_block(b) ? (uint32_t)(LADE_BAG_BLOCK / (TIMES + b->element)) : 1;
+}
+
+struct writer {
+    bool (*write)(void *context, const void *bytes, size_t size);
+    void *context;
+    const struct lade_bag *bag;
+    bool good;
+    uint32_t checksum; /* of the last header or block head */
+    uint32_t count;    /* elements in block[] */
+    uint64_t total;
+    size_t size; /* of the content in block[] */
+    unsigned char block[BLOCK_HEAD + LADE_BAG_BLOCK];
+};
+
+/* Writes a block of count elements: what is in block[], then the bytes of more. */
+static void write_block(struct writer *w, uint32_t count, const void *more, size_t more_size)
+{
+    uint32_t content = LADE_BAG_CRC(0, w->block + BLOCK_HEAD, w->size);
+
+    write_number(w->block, count, 4);
+    write_number(w->block + 4, LADE_BAG_CRC(content, more, more_size), 4);
+    w->checksum = LADE_BAG_CRC(w->checksum, w->block, BLOCK_CHECKED);
+    write_number(w->block + BLOCK_CHECKED, w->checksum, 4);
+    w->good = w->write(w->context, w->block, BLOCK_HEAD + w->size) &&
+              (more_size == 0 || w->write(w->context, more, more_size));
+    w->total += count;
+    w->count = 0;
+    w->size = 0;
+}
+
+static bool write_element(void *context, const void *element, uint64_t times)
+{
+    struct writer *w = context;
+    unsigned char *to = w->block + BLOCK_HEAD + w->size;
+    uint64_t word;
+
+    write_number(to, times, TIMES);
+    w->size += TIMES;
+    if (!fits_block(w->bag)) {
+        write_block(w, 1, element, w->bag->element);
+        return w->good;
+    }
+    if (has_words(w->bag)) {
+        memcpy(&word, element, sizeof word);
+        write_number(to + TIMES, word, sizeof word);
+    } else {
+        memcpy(to + TIMES, element, w->bag->element);
+    }
+    w->size += w->bag->element;
+    if (++w->count == most_in_block(w->bag))
+        write_block(w, w->count, NULL, 0);
+    return w->good;
+}
+
+static void write_header(struct writer *w)
+{
+    const struct lade_bag *b = w->bag;
+    unsigned char header[HEADER];
+
+    memcpy(header, MAGIC, 8);
+    write_number(header + 8, VERSION, 2);
+    write_number(header + 10, b->config.kind, 2);
+    write_number(header + 12, b->config.full == LADE_BAG_EVICT_OLDEST ? OLDEST_FIRST : 0, 4);
+    write_number(header + 16, b->element, 8);
+    w->checksum = LADE_BAG_CRC(0, header, HEADER_CHECKED);
+    write_number(header + HEADER_CHECKED, w->checksum, 4);
+    w->good = w->write(w->context, header, HEADER);
+}
+
+int lade_bag_snapshot(struct lade_bag_handle *h, bool (*write)(void *, const void *, size_t), void *context)
+{
+    struct writer w = {.write = write, .context = context, .bag = h->bag};
+
+    if (h->bag->config.kind == LADE_BAG_REFS)
+        return LADE_INVALID;
+    write_header(&w);
+    if (w.good)
+        (void)lade_bag_visit(h, write_element, &w);
+    if (w.good && w.count > 0)
+        write_block(&w, w.count, NULL, 0);
+    if (w.good) {
+        write_number(w.block + BLOCK_HEAD, w.total, 8);
+        w.size = 8;
+        write_block(&w, 0, NULL, 0);
+    }
+    return w.good ? LADE_OK : LADE_IO;
+}
+
+struct reader {
+    bool (*read)(void *context, void *bytes, size_t size);
+    void *context;
+    struct lade_bag_handle *handle;
+    uint32_t checksum;
+    uint64_t total;
+    uint64_t at;
+    unsigned char block[LADE_BAG_BLOCK];
+};
+
+static bool take_bytes(struct reader *r, void *bytes, size_t size)
+{
+    if (!r->read(r->context, bytes, size))
+        return false;
+    r->at += size;
+    return true;
+}
+
+static int read_header(struct reader *r)
+{
+    const struct lade_bag *b = r->handle->bag;
+    unsigned char header[HEADER];
+
+    if (!take_bytes(r, header, HEADER))
+        return LADE_IO;
+    r->checksum = LADE_BAG_CRC(0, header, HEADER_CHECKED);
+    bool good = memcmp(header, MAGIC, 8) == 0 && read_number(header + HEADER_CHECKED, 4) == r->checksum &&
+                read_number(header + 8, 2) == VERSION && read_number(header + 10, 2) == b->config.kind &&
+                read_number(header + 12, 4) <= OLDEST_FIRST && read_number(header + 16, 8) == b->element;
+    return good ? LADE_OK : LADE_DAMAGED;
+}
+
+/* Reads the content of a block and checks all of it. A record too large for block[] goes to the handle's room. */
+static int read_content(struct reader *r, uint32_t count, uint32_t checksum)
+{
+    const struct lade_bag *b = r->handle->bag;
+    bool fits = count == 0 || fits_block(b);
+    size_t size = count == 0 ? 8 : fits ? count * (TIMES + b->element) : TIMES;
+
+    if (!take_bytes(r, r->block, size))
+        return LADE_IO;
+    uint32_t content = LADE_BAG_CRC(0, r->block, size);
+    if (!fits) {
+        void *room = lade_bag_room(r->handle);
+        if (!take_bytes(r, room, b->element))
+            return LADE_IO;
+        content = LADE_BAG_CRC(content, room, b->element);
+    }
+    if (content != checksum)
+        return LADE_DAMAGED;
+    for (size_t i = TIMES; has_words(b) && count > 0 && i < size; i += TIMES + sizeof(uint64_t)) {
+        uint64_t word = read_number(r->block + i, sizeof word);
+        if (word == 0 || word > LADE_BAG_WORD_MAX)
+            return LADE_DAMAGED;
+    }
+    return LADE_OK;
+}
+
+static int put_content(struct reader *r, uint32_t count)
+{
+    const struct lade_bag *b = r->handle->bag;
+    const unsigned char *from = r->block;
+    int status = LADE_OK;
+
+    for (uint32_t i = 0; i < count && status == LADE_OK; i++, from += TIMES + b->element) {
+        uint64_t word = has_words(b) ? read_number(from + TIMES, sizeof word) : 0;
+        const void *element = !fits_block(b) ? NULL : has_words(b) ? (const void *)&word : from + TIMES;
+        status = lade_bag_put_sampled(r->handle, element, read_number(from, TIMES));
+        r->total += status == LADE_OK;
+    }
+    return status;
+}
+
+static int restore_block(struct reader *r, bool *ended)
+{
+    unsigned char head[BLOCK_HEAD];
+
+    if (!take_bytes(r, head, BLOCK_HEAD))
+        return LADE_IO;
+    r->checksum = LADE_BAG_CRC(r->checksum, head, BLOCK_CHECKED);
+    uint64_t count = read_number(head, 4);
+    if (read_number(head + BLOCK_CHECKED, 4) != r->checksum || count > most_in_block(r->handle->bag))
+        return LADE_DAMAGED;
+    int status = read_content(r, (uint32_t)count, (uint32_t)read_number(head + 4, 4));
+    if (status != LADE_OK)
+        return status;
+    *ended = count == 0;
+    if (*ended)
+        return read_number(r->block, 8) == r->total ? LADE_OK : LADE_DAMAGED;
+    return put_content(r, (uint32_t)count);
+}
+
+int lade_bag_restore(struct lade_bag_handle *h, bool (*read)(void *, void *, size_t), void *context, uint64_t *offset)
+{
+    struct reader r = {.read = read, .context = context, .handle = h};
+    bool ended = false;
+    uint64_t good = 0;
+
+    if (h->bag->config.kind == LADE_BAG_REFS)
+        return LADE_INVALID;
+    int status = read_header(&r);
+    while (status == LADE_OK && !ended) {
+        good = r.at;
+        status = restore_block(&r, &ended);
+    }
+    if (offset)
+        *offset = status == LADE_OK ? r.at : good;
+    return status;
+}
