@@ -310,21 +310,27 @@ bool lade_bag_may_sample(struct lade_bag_handle *h)
     return sampled - put * c->samples_per_insert <= c->ratio_slack;
 }
 
+static bool is_within_budget(const struct lade_bag *b, uint64_t size)
+{
+    uint64_t out = sum(b, BYTES_OUT); /* first, so that what comes and goes meanwhile is not missed */
+    uint64_t in = sum(b, BYTES_IN);
+    uint64_t held = in > out ? in - out : 0; /* a draw may be counted before its put is */
+
+    return size <= b->config.byte_budget && held <= b->config.byte_budget - size;
+}
+
 /* Makes sure that the byte budget has room, evicting if that is the way of this bag. */
 static bool make_room(struct lade_bag_handle *h, uint64_t size)
 {
     struct lade_bag *b = h->bag;
 
-    for (;;) {
-        uint64_t in = sum(b, BYTES_IN) + size;
-        uint64_t out = sum(b, BYTES_OUT);
-        if (in <= out || in - out <= b->config.byte_budget)
-            return true;
-        if (b->config.full == LADE_BAG_REJECT || lade_bag_evict(h) != LADE_OK) {
+    while (!is_within_budget(b, size)) {
+        if (b->config.full == LADE_BAG_REJECT || size > b->config.byte_budget || lade_bag_evict(h) != LADE_OK) {
             add(h, SAW_FULL, 1);
             return false;
         }
     }
+    return true;
 }
 
 static inline int put_one(struct lade_bag_handle *h, const void *element, uint64_t times)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What every bag does: creation, handles, put, draw, exchange, evict, batches, visits, counts. */
+#include "allocator.h"
 #include "bags.h"
 
 #include <math.h>

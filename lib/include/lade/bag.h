@@ -26,7 +26,7 @@
  *              element does afterwards; what it did before a close, before what a thread does that hears LADE_CLOSED of it.
  * Memory       allocated at creation, none afterwards. 8 bytes a slot, 8 a group of 64, about 1 KiB a handle; refs and
  *              records (and words under LADE_BAG_EVICT_OLDEST): the element and 8 bytes more for each slot, and for
- *              each handle 2 + loans spare ones.
+ *              each handle 3 + loans spare ones.
  * Stopped      a thread that stops for ever inside an operation hinders nobody. It costs at most the element or the
  *              slot that the operation held, and its handle, which must not be used again.
  * fork         the child may use the bag only if no other thread was inside an operation; nobody waits across a fork.
@@ -57,7 +57,8 @@ enum lade_bag_kind { LADE_BAG_WORDS, LADE_BAG_REFS, LADE_BAG_RECORDS };
 enum lade_bag_full {
     LADE_BAG_REJECT,        /* answers LADE_FULL */
     LADE_BAG_EVICT_UNIFORM, /* having seen it full, replaces an element, each equally likely */
-    LADE_BAG_EVICT_OLDEST,  /* put number t replaces the element of put number t - capacity if it is still there */
+    /* Put number t replaces the element of put number t - capacity if it is still there, also when others are gone. */
+    LADE_BAG_EVICT_OLDEST,
 };
 
 /* Zero means the default where one is named. */
@@ -70,16 +71,18 @@ struct lade_bag_config {
     enum lade_bag_full full;
     unsigned max_times_sampled; /* the sample that reaches it removes the element; default no limit */
     /*
-     * The elements' bytes together stay below byte_budget, by their sizes as bytes() says when they are put: a put
-     * that would pass it finds the bag full. Each other handle in the middle of a put may add one element (or its
-     * batch). Default no budget. Not with LADE_BAG_EVICT_OLDEST.
+     * Words and refs: the elements' bytes together do not pass byte_budget, by their sizes as bytes() says, which must
+     * be the same at put and at removal. A put that would pass it finds the bag full, or evicts until there is room. Each
+     * other handle in the middle of a put may add one element. exchange does not look at it. Default no budget. Not
+     * with LADE_BAG_EVICT_OLDEST.
      */
     uint64_t byte_budget;
     size_t (*bytes)(void *context, const void *element);
     /*
-     * Keeps samples - samples_per_insert * puts between -ratio_slack and ratio_slack: whoever is ahead gets
-     * LADE_LIMITED. Each other handle in the middle of an operation may add one element (or its batch). Default no
-     * limit. ratio_slack is at least samples_per_insert and 1.
+     * Keeps samples - samples_per_insert * puts between -ratio_slack and ratio_slack: put or sample, whichever is ahead,
+     * answers LADE_LIMITED. Each other handle in the middle of an operation may add one element. exchange counts as a
+     * put and is not held back. On a closed bag LADE_CLOSED takes the place of LADE_LIMITED. Default no limit. ratio_slack
+     * is at least samples_per_insert and 1.
      */
     double samples_per_insert;
     double ratio_slack;
@@ -110,8 +113,8 @@ LADE_API int lade_bag_join(struct lade_bag *bag, struct lade_bag_handle **handle
 LADE_API void lade_bag_leave(struct lade_bag_handle *handle);
 
 /*
- * LADE_OK; LADE_FULL (LADE_BAG_REJECT, or over the byte budget); LADE_LIMITED; LADE_CLOSED; LADE_INVALID: a word or
- * pointer outside 1 to LADE_BAG_WORD_MAX. On LADE_OK the element belongs to the bag.
+ * LADE_OK; LADE_FULL: under LADE_BAG_REJECT, or the element alone is larger than the byte budget; LADE_LIMITED;
+ * LADE_CLOSED; LADE_INVALID: a word or pointer outside 1 to LADE_BAG_WORD_MAX. On LADE_OK the element belongs to the bag.
  */
 LADE_API int lade_bag_put(struct lade_bag_handle *handle, const void *element);
 
@@ -138,8 +141,8 @@ LADE_API size_t lade_bag_drain(struct lade_bag_handle *handle);
 
 /*
  * Records without a copy. The handle owns room for one record: fill it and put it with element NULL. After a draw or
- * exchange with element (out) NULL it holds the record drawn. Valid until the next put, draw, exchange, sample or evict
- * through this handle; NULL for other kinds.
+ * exchange with element (out) NULL it holds the record drawn. Valid until the next put, draw, exchange, sample, evict or
+ * restore through this handle; NULL for other kinds.
  */
 LADE_API void *lade_bag_room(struct lade_bag_handle *handle);
 
@@ -168,8 +171,9 @@ LADE_API void lade_bag_give_back_many(struct lade_bag_handle *handle, struct lad
 
 /*
  * Calls visit(context, element) until it answers false. An element that is in the bag from the beginning to the end is
- * visited exactly once, others at most once for each time that they are put. A visit counts as a sampling of refs and
- * records. Under LADE_BAG_EVICT_OLDEST older elements come first. The number visited.
+ * visited exactly once, others at most once for each time that they are put. visit() may read the element until it
+ * returns, and does not use the handle. A visit counts in an element's times sampled, except for words (but also for
+ * those under LADE_BAG_EVICT_OLDEST). Under LADE_BAG_EVICT_OLDEST older elements come first. The number visited.
  */
 LADE_API size_t lade_bag_for_each(struct lade_bag_handle *handle, bool (*visit)(void *context, const void *element),
                                   void *context);
@@ -203,7 +207,7 @@ struct lade_bag_counts {
     uint64_t sampled;
     uint64_t given_back;
     uint64_t bytes;       /* of what is held, where the configuration says how to tell */
-    uint64_t full, empty; /* answers LADE_FULL, LADE_EMPTY */
+    uint64_t full, empty; /* times that an operation found it so, also when it then evicted, or answered LADE_CLOSED */
     uint64_t scanned;     /* draws and puts that found nothing by trying and went through the groups */
 };
 
