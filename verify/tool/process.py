@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Mapping, Optional, Sequence
 
-OUTPUT_LIMIT = 4_000_000
+OUTPUT_LIMIT = 32_000_000
 
 HOW_TO_GET = {
     "gcc": "install the Debian package gcc",
