@@ -551,13 +551,13 @@ Test(bag, the_seed_decides_the_draws)
 
 Test(bag, handles_draw_from_streams_of_their_own)
 {
-    struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 1000});
-    struct lade_bag_handle *h[2] = {join_bag(bag), join_bag(bag)};
+    struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 1000, .handles = 3});
+    struct lade_bag_handle *h[3] = {join_bag(bag), join_bag(bag), join_bag(bag)};
     struct lade_loan loan;
     int same = 0;
 
     for (uint64_t n = 1; n <= 1000; n++)
-        cr_assert_eq(lade_bag_put(h[0], &n), LADE_OK);
+        cr_assert_eq(lade_bag_put(h[2], &n), LADE_OK);
     for (int i = 0; i < 100; i++) {
         cr_assert_eq(lade_bag_sample(h[0], &loan), LADE_OK);
         uint64_t first = loan.word;
