@@ -3,11 +3,13 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct {
     bool full;
@@ -96,6 +98,32 @@ int check_end(void)
 {
     printf("%u passed, %u failed, 0 skipped\n", state.passed, state.failed);
     return state.failed > 0 || state.passed == 0;
+}
+
+static const char *watched;
+
+static void say(const char *text)
+{
+    if (write(STDOUT_FILENO, text, strlen(text)) < 0)
+        _exit(2);
+}
+
+static void too_late(int signal)
+{
+    (void)signal;
+    say("FAIL ");
+    say(watched);
+    say(": it hangs\n0 passed, 1 failed, 0 skipped\n");
+    _exit(1);
+}
+
+void check_within(unsigned seconds, const char *what)
+{
+    struct sigaction action = {.sa_handler = too_late};
+
+    watched = what;
+    (void)sigaction(SIGALRM, &action, NULL);
+    (void)alarm(seconds);
 }
 
 void *check_memory(size_t count, size_t size)

@@ -7,6 +7,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How much less is done where a step takes longer: under a sanitizer, or with pauses. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SLOW 10u
+#endif
+#endif
+#if !defined(SLOW) && (defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__))
+#define SLOW 10u
+#elif !defined(SLOW) && defined(WITH_PAUSES)
+#define SLOW 8u
+#elif !defined(SLOW)
+#define SLOW 1u
+#endif
+
 /* Reads --full and --seed S, prints the seed. Without --seed it is a fresh one. */
 void check_begin(int argc, char **argv);
 
@@ -18,6 +32,12 @@ __attribute__((format(printf, 3, 4))) bool check(bool ok, const char *name, cons
 
 /* Prints "N passed, N failed, N skipped"; the exit code. */
 int check_end(void);
+
+/*
+ * A watchdog: unless it is called again within so many seconds, prints "FAIL what: ..." and ends the program. 0: no more.
+ * For checks that would hang when they fail.
+ */
+void check_within(unsigned seconds, const char *what);
 
 /* Memory or the end of the program. */
 void *check_memory(size_t count, size_t size);

@@ -54,6 +54,80 @@ static void queue_print(FILE *to, const struct history_op *op)
 
 const struct history_spec history_queue = {sizeof(struct queue), queue_begin, queue_apply, queue_print};
 
+/* The words are kept in order, and what lies behind the end is zero: equal bags have equal bytes. */
+struct bag {
+    uint64_t capacity, count, word[HISTORY_BAG_MAX];
+};
+
+static void bag_begin(void *state, uint64_t parameter)
+{
+    struct bag *b = state;
+
+    memset(b, 0, sizeof *b);
+    b->capacity = parameter < HISTORY_BAG_MAX ? parameter : HISTORY_BAG_MAX;
+}
+
+static void bag_add(struct bag *b, uint64_t word)
+{
+    size_t i = b->count++;
+
+    for (; i > 0 && b->word[i - 1] > word; i--)
+        b->word[i] = b->word[i - 1];
+    b->word[i] = word;
+}
+
+static bool bag_remove(struct bag *b, uint64_t word)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->word[i] != word)
+            continue;
+        memmove(b->word + i, b->word + i + 1, (--b->count - i) * sizeof *b->word);
+        b->word[b->count] = 0;
+        return true;
+    }
+    return false;
+}
+
+static bool bag_apply(void *state, const struct history_op *op)
+{
+    struct bag *b = state;
+
+    switch (op->kind) {
+    case HISTORY_PUT:
+        if (b->count == b->capacity)
+            return op->status == LADE_FULL;
+        bag_add(b, op->word);
+        return op->status == LADE_OK;
+    case HISTORY_DRAW:
+        if (b->count == 0)
+            return op->status == LADE_EMPTY;
+        return op->status == LADE_OK && bag_remove(b, op->word);
+    case HISTORY_EXCHANGE:
+        if (b->count == 0)
+            return op->status == LADE_EMPTY;
+        if (op->status != LADE_OK || !bag_remove(b, op->word & UINT32_MAX))
+            return false;
+        bag_add(b, op->word >> 32);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void bag_print(FILE *to, const struct history_op *op)
+{
+    static const char *const name[] = {"put", "draw", "exchange"};
+
+    fprintf(to, "%s ", name[op->kind]);
+    if (op->kind == HISTORY_EXCHANGE)
+        fprintf(to, "%" PRIu64 " for %" PRIu64 " ", op->word >> 32, op->word & UINT32_MAX);
+    else if (op->kind == HISTORY_PUT || op->status == LADE_OK)
+        fprintf(to, "%" PRIu64 " ", op->word);
+    fprintf(to, "-> %s", lade_status_text(op->status));
+}
+
+const struct history_spec history_bag = {sizeof(struct bag), bag_begin, bag_apply, bag_print};
+
 /* A set of byte strings of one length: open addressing, never more than half full. */
 struct set {
     size_t length, count, slots;

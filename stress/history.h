@@ -50,6 +50,15 @@ enum { HISTORY_PUSH, HISTORY_POP };
 #define HISTORY_QUEUE_MAX 16
 extern const struct history_spec history_queue;
 
+/*
+ * The multiset of at most so many words below 2^32, empty at the beginning. A draw gives any word. Exchange puts one and
+ * takes another, EMPTY when there is none; it has a pair of words, what went in and what came out.
+ */
+enum { HISTORY_PUT, HISTORY_DRAW, HISTORY_EXCHANGE };
+#define HISTORY_PAIR(in, out) ((uint64_t)(in) << 32 | (out))
+#define HISTORY_BAG_MAX 16
+extern const struct history_spec history_bag;
+
 enum history_verdict {
     HISTORY_LINEARIZABLE,
     HISTORY_NOT,     /* no order explains the answers */

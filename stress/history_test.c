@@ -83,6 +83,45 @@ static const struct example example[] = {
     {"two at a time in one thread", 2, HISTORY_INVALID, {PUSH(0, 1, 4, 7), PUSH(0, 2, 3, 8)}},
 };
 
+#define PUT(thread, from, to, word) PUSH(thread, from, to, word) /* the same numbers */
+#define DRAW(thread, from, to, word) POP(thread, from, to, word)
+#define TRADE(thread, from, to, in, out)                                                                               \
+    {                                                                                                                  \
+        from, to, thread, HISTORY_EXCHANGE, LADE_OK, HISTORY_PAIR(in, out)                                             \
+    }
+#define NO_TRADE(thread, from, to, in)                                                                                 \
+    {                                                                                                                  \
+        from, to, thread, HISTORY_EXCHANGE, LADE_EMPTY, HISTORY_PAIR(in, 0)                                            \
+    }
+
+static const struct example bag_example[] = {
+    {"bag: drawn in any order",
+     2,
+     HISTORY_LINEARIZABLE,
+     {PUT(0, 1, 2, 7), PUT(0, 3, 4, 8), DRAW(1, 5, 6, 8), DRAW(1, 7, 8, 7), EMPTY(1, 9, 10)}},
+    {"bag: equal words",
+     2,
+     HISTORY_LINEARIZABLE,
+     {PUT(0, 1, 2, 7), PUT(0, 3, 4, 7), FULL(0, 5, 6, 7), DRAW(1, 7, 8, 7), DRAW(1, 9, 10, 7), EMPTY(1, 11, 12)}},
+    {"bag: exchange leaves what went in",
+     1,
+     HISTORY_LINEARIZABLE,
+     {NO_TRADE(0, 1, 2, 6), PUT(0, 3, 4, 7), TRADE(1, 5, 6, 8, 7), FULL(0, 7, 8, 9), DRAW(0, 9, 10, 8)}},
+    {"bag: a put behind the one who looks",
+     2,
+     HISTORY_NOT,
+     {PUT(0, 1, 2, 7), EMPTY(1, 3, 8), PUT(0, 4, 5, 8), DRAW(0, 6, 7, 7), DRAW(0, 9, 10, 8)}},
+    {"bag: a draw behind the one who looks",
+     2,
+     HISTORY_NOT,
+     {PUT(0, 1, 2, 7), FULL(1, 3, 8, 9), DRAW(0, 4, 5, 7), PUT(0, 6, 7, 8)}},
+    {"bag: false full", 2, HISTORY_NOT, {PUT(0, 1, 2, 7), FULL(1, 3, 4, 8)}},
+    {"bag: a word twice", 2, HISTORY_NOT, {PUT(0, 1, 2, 7), DRAW(0, 3, 6, 7), DRAW(1, 4, 5, 7)}},
+    {"bag: what was exchanged is gone", 2, HISTORY_NOT, {PUT(0, 1, 2, 7), TRADE(0, 3, 4, 8, 7), DRAW(1, 5, 6, 7)}},
+    {"bag: exchanged for itself", 2, HISTORY_NOT, {TRADE(0, 1, 2, 8, 8)}},
+    {"bag: no exchange though there was a word", 2, HISTORY_NOT, {PUT(0, 1, 2, 7), NO_TRADE(1, 3, 4, 8)}},
+};
+
 static size_t length_of(const struct history_op *op)
 {
     size_t count = 0;
@@ -93,23 +132,23 @@ static size_t length_of(const struct history_op *op)
 }
 
 /* Tries every order; only for a handful of operations. */
-static bool any_order(uint64_t capacity, const struct history_op *op, size_t count, size_t *order, size_t depth,
-                      unsigned used)
+static bool any_order(const struct history_spec *spec, uint64_t capacity, const struct history_op *op, size_t count,
+                      size_t *order, size_t depth, unsigned used)
 {
     if (depth == count)
-        return history_replay(&history_queue, capacity, op, count, order);
+        return history_replay(spec, capacity, op, count, order);
     for (size_t i = 0; i < count; i++) {
         if (used >> i & 1)
             continue;
         order[depth] = i;
-        if (any_order(capacity, op, count, order, depth + 1, used | 1u << i))
+        if (any_order(spec, capacity, op, count, order, depth + 1, used | 1u << i))
             return true;
     }
     return false;
 }
 
 /* Answers and stamps at random: some are linearizable, most are not. */
-static size_t random_history(uint64_t *random, struct history_op *op)
+static size_t random_history(uint64_t *random, unsigned kinds, struct history_op *op)
 {
     size_t count = 3 + check_below(random, 4);
     uint64_t last[3] = {0, 0, 0};
@@ -118,34 +157,38 @@ static size_t random_history(uint64_t *random, struct history_op *op)
         unsigned thread = check_below(random, 3);
         uint64_t from = last[thread] + 1 + check_below(random, 3);
         uint64_t to = from + 1 + check_below(random, 5);
-        int kind = i == 0 ? HISTORY_PUSH : (int)check_below(random, 2);
+        int kind = i == 0 ? HISTORY_PUSH : (int)check_below(random, kinds);
         int status = check_below(random, 4) != 0 ? LADE_OK : kind == HISTORY_PUSH ? LADE_FULL : LADE_EMPTY;
-        op[i] = (struct history_op){from, to, thread, kind, status, 1 + check_below(random, 2)};
+        uint64_t word = 1 + check_below(random, 2);
+        if (kind > HISTORY_POP)
+            word = HISTORY_PAIR(1 + check_below(random, 2), word);
+        op[i] = (struct history_op){from, to, thread, kind, status, word};
         last[thread] = to;
     }
     return count;
 }
 
-static void against_all_orders(void)
+static void against_all_orders(const struct history_spec *spec, unsigned kinds, const char *name)
 {
     uint64_t random = check_seed();
     unsigned rounds = check_full() ? 100000 : 10000, accepted = 0, rejected = 0, wrong = 0;
 
     for (unsigned round = 0; round < rounds; round++) {
         struct history_op op[MOST];
-        size_t order[MOST], count = random_history(&random, op);
+        size_t order[MOST], count = random_history(&random, kinds, op);
         uint64_t capacity = 1 + check_below(&random, 2);
-        bool expected = any_order(capacity, op, count, order, 0, 0);
-        enum history_verdict verdict = history_check(&history_queue, capacity, op, count, order, NULL);
+        bool expected = any_order(spec, capacity, op, count, order, 0, 0);
+        enum history_verdict verdict = history_check(spec, capacity, op, count, order, NULL);
 
-        if (verdict == HISTORY_LINEARIZABLE && !history_replay(&history_queue, capacity, op, count, order))
+        if (verdict == HISTORY_LINEARIZABLE && !history_replay(spec, capacity, op, count, order))
             wrong++;
         wrong += (verdict == HISTORY_LINEARIZABLE) != expected || verdict == HISTORY_INVALID;
         accepted += expected;
         rejected += !expected;
     }
-    check(wrong == 0 && accepted > 0 && rejected > 0, "random histories",
-          "%u linearizable, %u not, %u judged otherwise than by trying all orders", accepted, rejected, wrong);
+    check(wrong == 0 && accepted > 0 && rejected > 0, name,
+          "random histories: %u linearizable, %u not, %u judged otherwise than by trying all orders", accepted,
+          rejected, wrong);
 }
 
 /* Many operations side by side: hopeless without remembering the states that were visited. */
@@ -175,22 +218,29 @@ static void replay(void)
           "witness", "one right order accepted, three wrong ones rejected");
 }
 
-int main(int argc, char **argv)
+static void examples(const struct history_spec *spec, const struct example *all, size_t count_all)
 {
     static const char *const text[] = {"linearizable", "not linearizable", "gave up", "invalid"};
 
-    check_begin(argc, argv);
-    for (size_t i = 0; i < sizeof example / sizeof *example; i++) {
-        const struct example *e = &example[i];
+    for (size_t i = 0; i < count_all; i++) {
+        const struct example *e = &all[i];
         size_t count = length_of(e->op), order[MOST];
-        enum history_verdict verdict = history_check(&history_queue, e->capacity, e->op, count, order, NULL);
+        enum history_verdict verdict = history_check(spec, e->capacity, e->op, count, order, NULL);
         bool right = verdict == e->verdict;
         if (verdict == HISTORY_LINEARIZABLE)
-            right = right && history_replay(&history_queue, e->capacity, e->op, count, order);
+            right = right && history_replay(spec, e->capacity, e->op, count, order);
         check(right, e->name, "%zu operations, %s", count, text[verdict]);
     }
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    examples(&history_queue, example, sizeof example / sizeof *example);
+    examples(&history_bag, bag_example, sizeof bag_example / sizeof *bag_example);
     replay();
     wide();
-    against_all_orders();
+    against_all_orders(&history_queue, 2, "queue");
+    against_all_orders(&history_bag, 3, "bag");
     return check_end();
 }

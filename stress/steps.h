@@ -71,38 +71,61 @@ static void step_here(void)
  * The library marks the step before an access. Tests that stop a thread also want the one after a read-modify-write,
  * where it has won and nobody was told yet: the operations themselves are wrapped. The orders stay what the source says.
  */
-static inline bool step_cas_64(_Atomic uint64_t *object, uint64_t *expected, uint64_t wanted, memory_order success,
-                               memory_order failure)
-{
-    bool won = atomic_compare_exchange_strong_explicit(object, expected, wanted, success, failure);
+#define STEP_CAS(name, type)                                                                                           \
+    static inline bool name(_Atomic type *object, type *expected, type wanted, memory_order success,                   \
+                            memory_order failure)                                                                      \
+    {                                                                                                                  \
+        bool won = atomic_compare_exchange_strong_explicit(object, expected, wanted, success, failure);                \
+                                                                                                                       \
+        step_here();                                                                                                   \
+        return won;                                                                                                    \
+    }
 
-    step_here();
-    return won;
-}
+STEP_CAS(step_cas_32, uint32_t)
+STEP_CAS(step_cas_64, uint64_t)
+STEP_CAS(step_cas_i64, int64_t)
 
-static inline bool step_cas_32(_Atomic uint32_t *object, uint32_t *expected, uint32_t wanted, memory_order success,
-                               memory_order failure)
-{
-    bool won = atomic_compare_exchange_strong_explicit(object, expected, wanted, success, failure);
+#define STEP_FETCH(name, type, operation)                                                                              \
+    static inline type name(_Atomic type *object, type value, memory_order order)                                      \
+    {                                                                                                                  \
+        type old = operation(object, value, order);                                                                    \
+                                                                                                                       \
+        step_here();                                                                                                   \
+        return old;                                                                                                    \
+    }
 
-    step_here();
-    return won;
-}
-
-static inline uint32_t step_or_32(_Atomic uint32_t *object, uint32_t bits, memory_order order)
-{
-    uint32_t old = atomic_fetch_or_explicit(object, bits, order);
-
-    step_here();
-    return old;
-}
+STEP_FETCH(step_or_32, uint32_t, atomic_fetch_or_explicit)
+STEP_FETCH(step_or_64, uint64_t, atomic_fetch_or_explicit)
+STEP_FETCH(step_add_32, uint32_t, atomic_fetch_add_explicit)
+STEP_FETCH(step_add_64, uint64_t, atomic_fetch_add_explicit)
+STEP_FETCH(step_add_i64, int64_t, atomic_fetch_add_explicit)
+STEP_FETCH(step_sub_32, uint32_t, atomic_fetch_sub_explicit)
+STEP_FETCH(step_sub_64, uint64_t, atomic_fetch_sub_explicit)
+STEP_FETCH(step_sub_i64, int64_t, atomic_fetch_sub_explicit)
 
 #undef atomic_fetch_or_explicit
-#define atomic_fetch_or_explicit(object, bits, order) step_or_32(object, bits, order)
+#define atomic_fetch_or_explicit(object, bits, order)                                                                  \
+    _Generic((object), _Atomic uint64_t * : step_or_64, _Atomic uint32_t * : step_or_32)(object, bits, order)
+
+#undef atomic_fetch_add_explicit
+#define atomic_fetch_add_explicit(object, value, order)                                                                \
+    _Generic((object), _Atomic uint64_t *                                                                              \
+             : step_add_64, _Atomic int64_t *                                                                          \
+             : step_add_i64, _Atomic uint32_t *                                                                        \
+             : step_add_32)(object, value, order)
+
+#undef atomic_fetch_sub_explicit
+#define atomic_fetch_sub_explicit(object, value, order)                                                                \
+    _Generic((object), _Atomic uint64_t *                                                                              \
+             : step_sub_64, _Atomic int64_t *                                                                          \
+             : step_sub_i64, _Atomic uint32_t *                                                                        \
+             : step_sub_32)(object, value, order)
 
 #undef atomic_compare_exchange_strong_explicit
 #define atomic_compare_exchange_strong_explicit(object, expected, wanted, success, failure)                            \
-    _Generic((object), _Atomic uint64_t * : step_cas_64, _Atomic uint32_t * : step_cas_32)(object, expected, wanted,   \
-                                                                                           success, failure)
+    _Generic((object), _Atomic uint64_t *                                                                              \
+             : step_cas_64, _Atomic int64_t *                                                                          \
+             : step_cas_i64, _Atomic uint32_t *                                                                        \
+             : step_cas_32)(object, expected, wanted, success, failure)
 
 #endif
