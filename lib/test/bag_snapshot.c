@@ -250,6 +250,12 @@ Test(bag_snapshot, large_records)
         cr_assert_eq(restore(to, &offset), LADE_DAMAGED);
         cr_assert_eq(offset, 28 + 2 * (12 + 2 + sizes[s]));
         cr_assert_eq(counts_of(to).held, 2);
+        (void)lade_bag_drain(h);
+        stream.bytes[stream.size / 2] ^= 1;
+        stream.size -= 20 + 10; /* into the last record */
+        cr_assert_eq(restore(to, &offset), LADE_IO);
+        cr_assert_eq(offset, 28 + 4 * (12 + 2 + sizes[s]));
+        cr_assert_eq(counts_of(to).held, 4);
         lade_bag_destroy(from);
         lade_bag_destroy(to);
     }

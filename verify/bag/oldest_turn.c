@@ -4,7 +4,7 @@
  * threads: 1
  * bound: any ticket, 1 to 3 slots, a slot last used up to 16,384 rounds before or after
  * flags: --unwind 6
- * timeout: 120
+ * timeout: 300
  * cover: too_late evicts free_slot
  */
 #define THREADS 1

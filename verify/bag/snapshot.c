@@ -4,7 +4,7 @@
  * threads: 1
  * bound: any bytes and any checksums; blocks of 24 bytes, 2 of them and the end; words, records of 3, and of 23 bytes
  * flags: --unwind 9 --unwindset lade_bag_restore.0:4,put_content.0:6,read_content.0:4
- * timeout: 120
+ * timeout: 300
  * cover: restored cut damaged refused second_block large
  */
 #define THREADS 1
