@@ -56,6 +56,62 @@ static void evict_oldest(void)
           (unsigned long long)wrong);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/*
+ * Do two handles go through the same random numbers, even if not at the same time? Eight samples in a row of 256 elements
+ * make a window of 64 bits. Two bags of eight handles each, one of which leaves and joins again. How many windows occur
+ * that occurred before; by chance one with probability 6 * 10^-10.
+ */
+static unsigned windows_again(enum subject subject)
+{
+    enum { ELEMENTS = 256, HANDLES = 8, BAGS = 2, LENGTH = 8192, ALL = BAGS * (HANDLES + 1) * LENGTH };
+    uint64_t *window = check_memory(ALL, sizeof *window), number = 0;
+    unsigned again = 0;
+
+    for (unsigned bag = 0; bag < BAGS; bag++) {
+        struct setting set = {.subject = subject, .capacity = ELEMENTS, .handles = HANDLES, .seed = check_seed() + bag};
+        struct sampler s[HANDLES];
+        for (unsigned i = 0; i < HANDLES; i++)
+            s[i] = i == 0 ? sampler_open(&set) : sampler_join(&s[0], i);
+        for (uint64_t word = 1; word <= ELEMENTS; word++)
+            sampler_put(&s[0], word);
+        for (unsigned i = 0; i <= HANDLES; i++) {
+            struct sampler *one = &s[i % HANDLES];
+            uint64_t bits = 0;
+            if (i == HANDLES)
+                sampler_rejoin(one);
+            for (unsigned j = 0; j < LENGTH + 7; j++) {
+                bits = bits << 8 | (sampler_sample(one) - 1);
+                if (j >= 7)
+                    window[number++] = bits;
+            }
+        }
+        for (unsigned i = HANDLES - 1; i > 0; i--)
+            sampler_leave(&s[i]);
+        sampler_close(&s[0]);
+    }
+    qsort(window, ALL, sizeof *window, by_value);
+    for (size_t i = 1; i < ALL; i++)
+        again += window[i] == window[i - 1];
+    free(window);
+    return again;
+}
+
+static void streams(void)
+{
+    unsigned again = windows_again(BAG);
+
+    check(again == 0, "streams", "16 handles in two bags, one joins again: %u equal windows of 8 samples", again);
+    again = windows_again(ONE_STREAM);
+    check(again > 0, "streams", "control that must fail, one stream for all handles: %u equal windows", again);
+}
+
 /* The list of what is run. */
 
 enum { MOST_JOBS = 200 };
@@ -254,6 +310,7 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     evict_oldest();
+    streams();
     add_stills();
     add_moving();
     add_sequences();
