@@ -5,7 +5,7 @@ from html import escape
 from report import number
 
 WIDTH, MARGIN, COLUMNS = 1180, 20, 3
-BAR, LABEL, HEAD, GAP = 18, 150, 46, 26
+BAR, LABEL, HEAD, GAP, NOTE = 18, 150, 46, 26, 14
 OURS, PEER, FONT = "#1f6f8b", "#b9bec4", "font-family='sans-serif'"
 
 
@@ -17,7 +17,7 @@ def panel(table, x, y, width, notes):
     rows = [row for row in table.rows() if row["unit"] != "ratio"]
     label = max(LABEL if len(r["candidate"]) < 20 else LABEL + 40 for r in rows)
     room = width - label - 55
-    top = max(row["quartiles"][1] for row in rows)
+    top = max(row["quartiles"][1] for row in rows) or 1
     title = table.title if width > 600 else table.case
     parts = [text(x, y + 14, title, 14, extra="font-weight='bold'"),
              text(x, y + 30, table.unit + (", more is better" if table.higher else ", less is better") +
@@ -33,14 +33,14 @@ def panel(table, x, y, width, notes):
                      f"fill='{colour}'/>")
         parts.append(f"<path d='M{x + label + low:.1f} {middle}H{x + label + high:.1f}' stroke='#222'/>")
         parts.append(text(x + label + max(length, high) + 5, line + BAR - 5, number(row["median"]), 12))
-    note = notes.get(table.case)
-    if note:
-        parts.append(text(x + 20, y + HEAD + len(rows) * BAR + 13, note, 11, extra="fill='#555'"))
+    for i, note in enumerate(notes.get(table.case, [])):
+        parts.append(text(x + 20, y + HEAD + len(rows) * BAR + 13 + i * NOTE, note, 11, extra="fill='#555'"))
     return "".join(parts)
 
 
-def height_of(table):
-    return HEAD + BAR * len(table.candidates) + 18 + GAP
+def height_of(table, notes):
+    more = max(len(notes.get(table.case, [])) - 1, 0)
+    return HEAD + BAR * len(table.candidates) + 18 + NOTE * more + GAP
 
 
 def draw(name, tables, promises):
@@ -48,7 +48,8 @@ def draw(name, tables, promises):
     for p in promises:
         what = p["candidate"] + (f" / {p['against']}" if "against" in p else "")
         verdict = "kept" if p["kept"] else "missed"
-        notes[p["case"]] = f"{what}: {number(p['value'])} ({p['sense']} {p['promise']:.1f}: {verdict})"
+        notes.setdefault(p["case"], []).append(
+            f"{what}: {number(p['value'])} ({p['sense']} {p['promise']:.1f}: {verdict})")
     groups = {}
     for table in tables:
         groups.setdefault(table.case.split()[0], []).append(table)
@@ -69,6 +70,6 @@ def draw(name, tables, promises):
             row = group[start:start + COLUMNS]
             for i, table in enumerate(row):
                 parts.append(panel(table, MARGIN + i * width, y, width, notes))
-            y += max(height_of(table) for table in row)
+            y += max(height_of(table, notes) for table in row)
     return (f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {page} {y}' width='{page}' height='{y}' {FONT}>"
             f"<rect width='100%' height='100%' fill='white'/>{''.join(parts)}</svg>\n")

@@ -14,6 +14,8 @@ TRIP_FACTOR = 1.5  # line ping-pong before and after it, against the median of t
 SPEED_UP = 1.6  # of two null loops on two cores
 SHARE = 0.9  # of the wall time in which the threads of a program that never sleeps had a core
 
+BUDGET = (35, 210)  # seconds after which nothing is repeated: quick, full
+
 
 class Failure(Exception):
     """Nothing could be measured."""
@@ -28,11 +30,14 @@ def spread_of(values):
 
 
 class Candidate:
-    """One program with its arguments. value(amount, seconds) turns its answer into the figure that is compared."""
+    """
+    One program with its arguments. value(amount, seconds) turns its answer into the figure that is compared.
+    command takes the place of a program of the build folder.
+    """
 
-    def __init__(self, name, program, words, threads, sleeps=False):
+    def __init__(self, name, program, words, threads, sleeps=False, command=None):
         self.name, self.program, self.words = name, program, words
-        self.threads, self.sleeps = threads, sleeps
+        self.threads, self.sleeps, self.command = threads, sleeps, command
 
 
 class Table:
@@ -98,13 +103,13 @@ class Table:
 class Bench:
     """Runs the programs of one folder."""
 
-    def __init__(self, folder, quick):
+    def __init__(self, folder, quick, budget=BUDGET):
         self.folder, self.quick = folder, quick
         self.wanted = 5 if quick else 9
         self.most = self.wanted * 2
         self.seconds = 0.025 if quick else 0.08
         self.begin = time.monotonic()
-        self.budget = 35 if quick else 210  # seconds after which nothing is repeated
+        self.budget = budget[0 if quick else 1]
         self.states = []
         if not self.has("machine"):
             raise Failure(f"no measuring programs in {folder}")
@@ -150,7 +155,8 @@ class Bench:
         return state
 
     def run(self, candidate):
-        command = [self.program(candidate.program), *candidate.words, str(self.seconds)]
+        program = candidate.command or [self.program(candidate.program)]
+        command = [*program, *candidate.words, str(self.seconds)]
         amount, seconds, share = self.call(command, 8).stdout.split()
         return int(amount), float(seconds), float(share)
 

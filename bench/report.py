@@ -3,6 +3,8 @@
 
 
 def number(value):
+    if 0 < value < 0.0995:
+        return f"{value:.4f}"
     return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
 
 
@@ -45,11 +47,12 @@ def live(bench, module):
 
 def print_promises(promises):
     print("\npromised")
+    wide = max((len(row["case"]) for row in promises), default=0) + 2
     for row in promises:
         low, high = row["spread"]
         what = row["candidate"] + (f" / {row['against']}" if "against" in row else "")
         verdict = ("kept" if row["kept"] else "MISSED") + (", unsteady" if row["unsteady"] else "")
-        print(f"  {row['case']:<14}{what:<28}{number(row['value']):>7} ({number(low)} to {number(high)})  "
+        print(f"  {row['case']:<{wide}}{what:<28}{number(row['value']):>7} ({number(low)} to {number(high)})  "
               f"{row['sense']} {row['promise']:.1f}: {verdict}")
     if not promises:
         print("  nothing: no peer is installed")

@@ -132,4 +132,6 @@ static inline bool seat_pop(struct seat *seat, uint64_t *word)
     return true;
 }
 
+#ifndef QUEUE_ONLY
 #include "workload.h"
+#endif
