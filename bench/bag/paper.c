@@ -7,7 +7,8 @@
  * What is better than need be: lock, size and place of the array are in one line, and a line of its own for each bucket.
  * A bucket has room for twice its share and some more, so that a put hardly ever finds it full, and the limit on the
  * whole is not enforced, for that would take a counter that all threads write. One random word serves several choices
- * of a bucket. Records are not moved within a bucket: an array holds their numbers, those in use first.
+ * of a bucket, so that the line of the next one is fetched ahead. Records are not moved within a bucket: an array holds
+ * their numbers, those in use first.
  */
 #include "bag.h"
 
@@ -113,7 +114,16 @@ static inline void unlock(struct bucket *bucket)
     atomic_store_explicit(&bucket->locked, 0, memory_order_release);
 }
 
-/* BUCKETS is a power of two. */
+static inline void fetch_to_write(const struct bucket *bucket)
+{
+#if defined __x86_64__
+    __asm__ volatile("prefetchw %0" : : "m"(*bucket)); /* the builtin asks for a shared copy only */
+#else
+    __builtin_prefetch(bucket, 1);
+#endif
+}
+
+/* BUCKETS is a power of two. The bucket of the next operation is known already, but for the last bits of a word. */
 static inline struct bucket *any_bucket(struct seat *seat)
 {
     uint64_t choice;
@@ -122,6 +132,7 @@ static inline struct bucket *any_bucket(struct seat *seat)
         seat->bits = lade_random_word(&seat->random) | (uint64_t)1 << 63;
     choice = seat->bits % BUCKETS;
     seat->bits /= BUCKETS;
+    fetch_to_write(&seat->bag->bucket[seat->bits % BUCKETS]);
     return &seat->bag->bucket[choice];
 }
 
