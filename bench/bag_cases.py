@@ -46,6 +46,7 @@ RATIOS = [
 # Case: at most, in the unit of its table.
 LIMITS = {"poll": 1.0, "last": 100.0, "scan": 3000.0}
 COUNTS = {"allocations": 0, "put": 1, "draw": 1}
+FAILED = 1e9  # stands for a figure that there is not
 
 
 def program_of(name):
@@ -204,9 +205,9 @@ def promises(done):
     for table in done:
         workload = table.case.split()[0]
         if workload in LIMITS:
-            values = table.values(OURS) if table.has(OURS) else [float("inf")]
+            values = table.values(OURS) if table.has(OURS) else [FAILED]
             rows.append(promise(table, OURS, values, LIMITS[workload], "at most"))
         if workload == "counts":
-            rows += [promise(table, name, table.values(name) if table.has(name) else [float("inf")], limit, "at most")
+            rows += [promise(table, name, table.values(name) if table.has(name) else [FAILED], limit, "at most")
                      for name, limit in COUNTS.items()]
     return rows
