@@ -5,62 +5,134 @@
 
 /* How a put looks for a free slot before it takes more groups into use. */
 #ifndef LADE_BAG_PROBES
-#define LADE_BAG_PROBES 8   /* neighbouring slots */
+#define LADE_BAG_PROBES 32  /* neighbouring slots */
 #define LADE_BAG_RESTARTS 4 /* random places */
 #endif
 
-static inline int choose(struct lade_bag_handle *h, enum act act, uint64_t put)
+#define SLOTS_IN_LINE 8
+
+#if LADE_BAG_AHEAD > 0
+/* The slots that a random word stands for, unless they are rejected when it is its turn. */
+static inline void fetch_slots(const struct lade_bag *b, uint64_t word, uint64_t slots)
+{
+    lade_fetch(&b->slot[(word & UINT32_MAX) * slots >> 32]);
+    lade_fetch(&b->slot[(word >> 32) * slots >> 32]);
+}
+
+static uint64_t next_word(struct lade_bag_handle *h, uint64_t slots)
+{
+    struct lade_random *r = &h->random;
+
+    if (r->next == LADE_RANDOM_BUFFER) {
+        lade_random_refill(r);
+        for (int i = 0; i < LADE_BAG_AHEAD; i++)
+            fetch_slots(h->bag, r->word[i], slots);
+    }
+    if (r->next + LADE_BAG_AHEAD < LADE_RANDOM_BUFFER)
+        fetch_slots(h->bag, r->word[r->next + LADE_BAG_AHEAD], slots);
+    return lade_random_word(r);
+}
+
+/*
+ * A slot, each exactly equally likely: lade_random_below() with half a word, for there are at most LADE_BAG_MAX slots.
+ * The words are known some time before they are used, so that the lines come in the meantime.
+ */
+LADE_BAG_INLINE uint64_t pick(struct lade_bag_handle *h, uint64_t slots)
+{
+    for (;;) {
+        uint64_t half = h->half & UINT32_MAX;
+        if (h->half) {
+            h->half = 0;
+        } else {
+            uint64_t word = next_word(h, slots);
+            half = word & UINT32_MAX;
+            h->half = word >> 32 | UINT64_C(1) << 32;
+        }
+        uint64_t product = half * slots;
+        if ((uint32_t)product >= slots || (uint32_t)product >= (UINT64_C(1) << 32) % slots)
+            return product >> 32;
+    }
+}
+#else
+LADE_BAG_INLINE uint64_t pick(struct lade_bag_handle *h, uint64_t slots)
+{
+    return LADE_BAG_BELOW(&h->random, slots);
+}
+#endif
+
+LADE_BAG_INLINE int choose(struct lade_bag_handle *h, enum act act, uint64_t put, bool plain)
 {
     struct lade_bag *b = h->bag;
 
     LADE_STEP();
     uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* how far to look, no more */
     uint64_t slots = slots_in(b, used(limit));
-    uint64_t tries = slots / 256 > LADE_BAG_TRIES ? slots / 256 : LADE_BAG_TRIES;
+    uint64_t tries = slots / 512 > LADE_BAG_TRIES ? slots / 512 : LADE_BAG_TRIES;
 
     for (; slots > 0 && tries > 0; tries--)
-        if (attempt(h, act, LADE_BAG_BELOW(&h->random, slots), put))
+        if (attempt(h, act, pick(h, slots), put, plain))
             return LADE_OK;
     return lade_bag_choose_by_passes(h, act, put);
 }
 
 int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put)
 {
-    return choose(h, act, put);
+    return choose(h, act, put, false);
 }
 
 int lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot)
 {
 
     do
-        if (attempt(h, VISIT, slot, 0))
+        if (attempt(h, VISIT, slot, 0, false))
             return LADE_OK;
     while (atomic_load_explicit(&h->bag->slot[slot], memory_order_relaxed) & h->bag->held);
     return LADE_EMPTY;
 }
 
+/* Tries some slots from the cursor on. */
+LADE_BAG_INLINE bool fill_from_cursor(struct lade_bag_handle *h, uint64_t slots, uint64_t put, bool plain)
+{
+    _Atomic uint64_t *slot = h->bag->slot;
+    uint64_t held = plain ? WORD_BITS : h->bag->held;
+    uint64_t at = h->cursor;
+    uint64_t end = at + LADE_BAG_PROBES < slots ? at + LADE_BAG_PROBES : slots;
+
+    for (; at < end; at++) {
+        if (at % SLOTS_IN_LINE == 0)
+            lade_fetch(&slot[at + 4 * SLOTS_IN_LINE < slots ? at + 4 * SLOTS_IN_LINE : at]);
+        LADE_STEP();
+        uint64_t seen = atomic_load_explicit(&slot[at], memory_order_relaxed);
+        if (!(seen & held) && fill(h, at, seen, put, plain)) {
+            h->cursor = at + 1;
+            return true;
+        }
+    }
+    h->cursor = at;
+    return false;
+}
+
 /* Tries the slots that this handle emptied, then some from the cursor, then from random places. */
-static inline bool fill_nearby(struct lade_bag_handle *h, uint64_t slots, uint64_t put)
+LADE_BAG_INLINE bool fill_nearby(struct lade_bag_handle *h, uint64_t slots, uint64_t put, bool plain)
 {
     if (slots == 0)
         h->remembered = 0; /* the bag was empty; it fills from the beginning again */
     while (h->remembered > 0) {
         uint64_t slot = h->emptied[h->last-- % REMEMBERED];
         h->remembered--;
-        if (slot < slots && fill(h, slot, put))
+        if (slot < slots && look_and_fill(h, slot, put, plain))
             return true;
     }
     for (int restart = 0; slots > 0 && restart < LADE_BAG_RESTARTS; restart++) {
-        for (int probe = 0; probe < LADE_BAG_PROBES && h->cursor < slots; probe++)
-            if (fill(h, h->cursor++, put))
-                return true;
+        if (fill_from_cursor(h, slots, put, plain))
+            return true;
         h->cursor = LADE_BAG_BELOW(&h->random, slots);
     }
     return false;
 }
 
 /* Finds a free slot for put, taking more groups into use if need be. LADE_OK, LADE_FULL, LADE_CLOSED. */
-static inline int place(struct lade_bag_handle *h, uint64_t put)
+LADE_BAG_INLINE int place(struct lade_bag_handle *h, uint64_t put, bool plain)
 {
     struct lade_bag *b = h->bag;
 
@@ -70,11 +142,11 @@ static inline int place(struct lade_bag_handle *h, uint64_t put)
         uint64_t groups = used(limit);
         if (limit & LIMIT_CLOSED)
             return LADE_CLOSED;
-        if (fill_nearby(h, slots_in(b, groups), put))
+        if (fill_nearby(h, slots_in(b, groups), put, plain))
             return LADE_OK;
         if (groups == b->groups)
             return lade_bag_fill_or_full(h, put);
-        uint64_t more = groups + (groups > 1 ? groups / 2 : 1);
+        uint64_t more = groups + (groups > 7 ? groups / 8 : 1);
         LADE_STEP();
         if (atomic_compare_exchange_strong_explicit(
                 &b->limit, &limit, next_limit(limit, more < b->groups ? more : b->groups), memory_order_seq_cst,
@@ -147,12 +219,12 @@ void lade_bag_count_bytes_out(struct lade_bag_handle *h, uint64_t seen)
 }
 
 /* The element has left the bag. */
-static inline void removed(struct lade_bag_handle *h, uint64_t seen, enum fate fate, void *out)
+LADE_BAG_INLINE void removed(struct lade_bag_handle *h, uint64_t seen, enum fate fate, void *out, bool plain)
 {
     struct lade_bag *b = h->bag;
-    void *cell = b->cells ? cell_at(b, (uint32_t)(seen & CELL_BITS)) : NULL;
+    void *cell = !plain && b->cells ? cell_at(b, (uint32_t)(seen & CELL_BITS)) : NULL;
 
-    if (b->config.bytes)
+    if (!plain && b->config.bytes)
         lade_bag_count_bytes_out(h, seen);
     if (fate == DROP && b->config.drop)
         b->config.drop(b->config.context, cell ? *(uint64_t *)cell : seen & WORD_BITS);
@@ -235,7 +307,7 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
         uint64_t behind = (atomic_load_explicit(&b->ticket, memory_order_relaxed) - ticket) / LAPS_APART;
         if (behind >= n || (int16_t)((lap - (seen & LAP_BITS)) >> LAP_SHIFT) <= 0) {
             /* A later put has been here: this element is older, and due to go. */
-            removed(h, put, DROP, NULL);
+            removed(h, put, DROP, NULL, false);
             return LADE_OK;
         }
         LADE_STEP();
@@ -244,7 +316,7 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
             break;
     }
     if (seen & b->held)
-        removed(h, seen, DROP, NULL);
+        removed(h, seen, DROP, NULL, false);
     else
         h->spare = (uint32_t)(seen & CELL_BITS);
     if ((filled(b, slot) & LIMIT_CLOSED) && take_back(h, slot, put | lap, lap | h->spare))
@@ -253,31 +325,31 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
 }
 
 /* Replaces a random element, which the handle then knows. LADE_OK, LADE_EMPTY, LADE_CLOSED. */
-static inline int swap(struct lade_bag_handle *h, uint64_t put)
+LADE_BAG_INLINE int swap(struct lade_bag_handle *h, uint64_t put, bool plain)
 {
-    int status = choose(h, EXCHANGE, put);
+    int status = choose(h, EXCHANGE, put, plain);
 
     if (status == LADE_OK)
         (void)filled(h->bag, h->slot);
     return status;
 }
 
-static inline int put_anywhere(struct lade_bag_handle *h, uint64_t put)
+LADE_BAG_INLINE int put_anywhere(struct lade_bag_handle *h, uint64_t put, bool plain)
 {
     struct lade_bag *b = h->bag;
 
     for (;;) {
-        int status = place(h, put);
+        int status = place(h, put, plain);
         if (status == LADE_OK) {
-            if ((filled(b, h->slot) & LIMIT_CLOSED) && take_back(h, h->slot, put, b->cells ? h->spare : 0))
+            if ((filled(b, h->slot) & LIMIT_CLOSED) && take_back(h, h->slot, put, !plain && b->cells ? h->spare : 0))
                 return LADE_CLOSED;
             return LADE_OK;
         }
         if (status != LADE_FULL || b->config.full == LADE_BAG_REJECT)
             return status;
-        status = swap(h, put);
+        status = swap(h, put, false);
         if (status == LADE_OK)
-            removed(h, h->seen, DROP, NULL);
+            removed(h, h->seen, DROP, NULL, false);
         if (status != LADE_EMPTY)
             return status;
     }
@@ -333,7 +405,108 @@ static bool make_room(struct lade_bag_handle *h, uint64_t size)
     return true;
 }
 
-static inline int put_one(struct lade_bag_handle *h, const void *element, uint64_t times)
+/* The word is in the slot that the handle knows: LADE_OK, or LADE_CLOSED and it is out again. */
+LADE_BAG_INLINE int complete(struct lade_bag_handle *h, uint64_t word)
+{
+    return (filled(h->bag, h->slot) & LIMIT_CLOSED) && take_back(h, h->slot, word, 0) ? LADE_CLOSED : LADE_OK;
+}
+
+/* A valid word, when the slot that this handle emptied last does not do. */
+LADE_BAG_APART int put_word_further(struct lade_bag_handle *h, uint64_t word)
+{
+    struct lade_bag *b = h->bag;
+
+    LADE_STEP();
+    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
+    if (h->remembered == 0 && !(limit & LIMIT_CLOSED) && fill_from_cursor(h, slots_in(b, used(limit)), word, true))
+        return complete(h, word);
+    return put_anywhere(h, word, true);
+}
+
+/* The usual put: a word, into the slot that this handle emptied last. */
+LADE_BAG_INLINE int put_word(struct lade_bag_handle *h, uint64_t word)
+{
+    struct lade_bag *b = h->bag;
+
+    if (word == 0 || word > LADE_BAG_WORD_MAX)
+        return LADE_INVALID;
+    if (h->remembered == 0)
+        return put_word_further(h, word);
+    LADE_STEP();
+    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
+    uint64_t slot = h->emptied[h->last % REMEMBERED];
+    if ((limit & LIMIT_CLOSED) || slot >= used(limit) * LADE_BAG_GROUP || !fill(h, slot, 0, word, true))
+        return put_word_further(h, word);
+    h->last--;
+    h->remembered--;
+    return complete(h, word);
+}
+
+/* The slots from..end - 1, at most 64, that look free, as bits. */
+static inline uint64_t free_among(const struct lade_bag *b, uint64_t from, uint64_t end)
+{
+    uint64_t mask = 0;
+
+    for (uint64_t i = from; i < end; i++) {
+        LADE_STEP();
+        mask |= (uint64_t) !(atomic_load_explicit(&b->slot[i], memory_order_relaxed) & WORD_BITS) << (i - from);
+    }
+    return mask;
+}
+
+/* Puts words into what is free between the cursor and the end of its group. The number put. */
+static size_t put_in_group(struct lade_bag_handle *h, uint64_t slots, const uint64_t *word, size_t count)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t from = h->cursor;
+    uint64_t end = (from / LADE_BAG_GROUP + 1) * LADE_BAG_GROUP;
+    size_t done = 0;
+
+    end = end < slots ? end : slots;
+    for (uint64_t i = end; i < end + LADE_BAG_GROUP && i < slots; i += SLOTS_IN_LINE)
+        lade_fetch(&b->slot[i]);
+    h->cursor = end;
+    for (uint64_t mask = free_among(b, from, end); mask != 0; mask &= mask - 1) {
+        uint64_t slot = from + (uint64_t)__builtin_ctzll(mask);
+        if (done == count || word[done] - 1 >= LADE_BAG_WORD_MAX) {
+            h->cursor = slot;
+            break;
+        }
+        if (!fill(h, slot, 0, word[done], true))
+            continue;
+        if (complete(h, word[done]) != LADE_OK)
+            break;
+        done++;
+    }
+    return done;
+}
+
+/* Words, group by group; one by one where that does not help. */
+static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t count)
+{
+    struct lade_bag *b = h->bag;
+    size_t done = 0;
+
+    for (int empty = 0; done < count;) {
+        LADE_STEP();
+        uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
+        uint64_t slots = slots_in(b, used(limit));
+        size_t n = 0;
+        if (!(limit & LIMIT_CLOSED) && h->cursor < slots && empty < 4)
+            n = put_in_group(h, slots, word + done, count - done);
+        else if (put_word(h, word[done]) == LADE_OK)
+            n = 1;
+        else
+            break;
+        done += n;
+        empty = n > 0 ? 0 : empty + 1;
+    }
+    add(h, PUT, done);
+    lade_event_tell(&b->arrived);
+    return done;
+}
+
+LADE_BAG_APART int put_any(struct lade_bag_handle *h, const void *element, uint64_t times)
 {
     struct lade_bag *b = h->bag;
     uint64_t size = 0;
@@ -350,11 +523,25 @@ static inline int put_one(struct lade_bag_handle *h, const void *element, uint64
             return LADE_FULL;
     }
     uint64_t put = slot_word(h, element) | times << TIMES_SHIFT;
-    int status = b->config.full == LADE_BAG_EVICT_OLDEST ? put_in_turn(h, put) : put_anywhere(h, put);
+    int status = b->config.full == LADE_BAG_EVICT_OLDEST ? put_in_turn(h, put) : put_anywhere(h, put, false);
     if (status == LADE_OK) {
         add(h, PUT, 1);
         add(h, BYTES_IN, size);
         tell(b, &b->arrived);
+    }
+    return status;
+}
+
+static inline int put_one(struct lade_bag_handle *h, const void *element, uint64_t times)
+{
+    struct lade_bag *b = h->bag;
+
+    if (!b->plain || times > 0)
+        return put_any(h, element, times);
+    int status = put_word(h, element ? *(const uint64_t *)element : 0);
+    if (status == LADE_OK) {
+        add(h, PUT, 1);
+        lade_event_tell(&b->arrived);
     }
     return status;
 }
@@ -375,15 +562,28 @@ int lade_bag_put_sampled(struct lade_bag_handle *h, const void *element, uint64_
     return status;
 }
 
-static inline int take(struct lade_bag_handle *h, enum fate fate, void *element)
+LADE_BAG_INLINE int take_as(struct lade_bag_handle *h, enum fate fate, void *element, bool plain)
 {
-    int status = choose(h, DRAW, 0);
+    int status = choose(h, DRAW, 0, plain);
 
     if (status == LADE_OK) {
-        removed(h, h->seen, fate, element);
-        tell(h->bag, &h->bag->left);
+        removed(h, h->seen, fate, element, plain);
+        if (plain)
+            lade_event_tell(&h->bag->left);
+        else
+            tell(h->bag, &h->bag->left);
     }
     return status;
+}
+
+LADE_BAG_APART int take_any(struct lade_bag_handle *h, enum fate fate, void *element)
+{
+    return take_as(h, fate, element, false);
+}
+
+static inline int take(struct lade_bag_handle *h, enum fate fate, void *element)
+{
+    return h->bag->plain ? take_as(h, fate, element, true) : take_any(h, fate, element);
 }
 
 int lade_bag_draw(struct lade_bag_handle *h, void *element)
@@ -396,25 +596,40 @@ int lade_bag_evict(struct lade_bag_handle *h)
     return take(h, DROP, NULL);
 }
 
-static inline int exchange_one(struct lade_bag_handle *h, const void *in, void *out)
+LADE_BAG_INLINE int exchange_as(struct lade_bag_handle *h, const void *in, void *out, bool plain)
 {
     struct lade_bag *b = h->bag;
 
-    if (!is_valid(b, in) || b->config.full == LADE_BAG_EVICT_OLDEST)
+    if (plain ? !in || *(const uint64_t *)in - 1 >= LADE_BAG_WORD_MAX
+              : !is_valid(b, in) || b->config.full == LADE_BAG_EVICT_OLDEST)
         return LADE_INVALID;
     if (is_closed(b))
         return LADE_CLOSED;
-    uint64_t size = b->config.bytes ? b->config.bytes(b->config.context, in) : 0;
-    int status = swap(h, slot_word(h, in));
+    uint64_t size = !plain && b->config.bytes ? b->config.bytes(b->config.context, in) : 0;
+    int status = swap(h, plain ? *(const uint64_t *)in : slot_word(h, in), plain);
     if (status != LADE_OK)
         return status;
-    removed(h, h->seen, HAND_OUT, out);
+    removed(h, h->seen, HAND_OUT, out, plain);
     add(h, PUT, 1);
+    if (plain) {
+        lade_event_tell(&b->arrived);
+        return LADE_OK;
+    }
     add(h, BYTES_IN, size);
     tell(b, &b->arrived);
     if (has_limits(b))
         tell(b, &b->left);
     return LADE_OK;
+}
+
+LADE_BAG_APART int exchange_any(struct lade_bag_handle *h, const void *in, void *out)
+{
+    return exchange_as(h, in, out, false);
+}
+
+static inline int exchange_one(struct lade_bag_handle *h, const void *in, void *out)
+{
+    return h->bag->plain ? exchange_as(h, in, out, true) : exchange_any(h, in, out);
 }
 
 int lade_bag_exchange(struct lade_bag_handle *h, const void *in, void *out)
@@ -427,7 +642,9 @@ size_t lade_bag_put_many(struct lade_bag_handle *h, const void *elements, size_t
     const unsigned char *element = elements;
     size_t done = 0;
 
-    while (done < count && put_one(h, element + done * h->bag->element, 0) == LADE_OK)
+    if (h->bag->plain)
+        return put_words(h, elements, count);
+    while (done < count && put_any(h, element + done * h->bag->element, 0) == LADE_OK)
         done++;
     return done;
 }

@@ -22,6 +22,11 @@
 #endif
 #ifndef LADE_BAG_BELOW
 #define LADE_BAG_BELOW lade_random_below
+#include "fetch.h"
+#define LADE_BAG_AHEAD 4 /* random words that are known before their turn; two slots each */
+#else
+#define LADE_BAG_AHEAD 0
+#define lade_fetch(place) ((void)(place))
 #endif
 
 /*
@@ -61,6 +66,7 @@ enum count { PUT, DRAWN, EVICTED, SAMPLED, GIVEN_BACK, BYTES_IN, BYTES_OUT, SAW_
 struct lade_bag_handle {
     _Alignas(LADE_APART) struct lade_bag *bag;
     struct lade_mpmc_handle *pool;
+    uint64_t half;                /* of a random word, not yet used, and a bit above it; 0: none */
     uint64_t cursor;              /* the next slot that a put looks at */
     uint64_t seen;                /* the slot word that the last choice found */
     uint64_t slot;                /* the slot that the last put filled */
@@ -80,6 +86,7 @@ struct lade_bag {
     uint64_t groups;
     uint64_t held; /* a slot word with one of these bits holds an element */
     bool cells;
+    bool plain; /* words that need nothing but to be moved */
     unsigned char *cell;
     size_t element; /* bytes */
     size_t stride;  /* of cells */
@@ -95,6 +102,13 @@ struct lade_bag {
     _Atomic uint32_t cancelled;
     _Alignas(LADE_APART) _Atomic uint64_t ticket; /* puts of LADE_BAG_EVICT_OLDEST */
 };
+
+/*
+ * What every operation passes through is compiled twice, for plain bags and for all, and what is seldom needed is kept
+ * out of it, for it would cost registers.
+ */
+#define LADE_BAG_INLINE static inline __attribute__((always_inline))
+#define LADE_BAG_APART static __attribute__((noinline))
 
 enum act { DRAW, EXCHANGE, SAMPLE, VISIT };
 

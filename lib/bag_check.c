@@ -2,38 +2,50 @@
 /* What draws and puts do when trying a few slots was not enough: go through the groups, up to a certain EMPTY or FULL. */
 #include "bag_slot.h"
 
-/*
- * Which slots of group j hold an element (want_held) or are free (otherwise), as bits. When there are none the group's
- * word is made to say so, and lets the next caller skip the slots.
- */
-static uint64_t look_at_group(struct lade_bag *b, uint64_t j, bool want_held)
+/* The slots of group j, whose word is g. True: the mask is final. */
+static bool look_at_slots(struct lade_bag *b, uint64_t j, uint64_t g, bool want_held, uint64_t *found)
 {
+    uint64_t held = b->held;
+    uint64_t mask = 0;
     enum group_state check = want_held ? CHECK_EMPTY : CHECK_FULL;
     enum group_state none = want_held ? EMPTY : FULL;
     uint64_t first = j * LADE_BAG_GROUP;
     uint64_t count = slots_in(b, j + 1) - first;
 
+    for (uint64_t i = 0; i < count; i++) {
+        LADE_STEP();
+        uint64_t seen =
+            atomic_load_explicit(&b->slot[first + i], memory_order_seq_cst); /* [bag.group.slot] -> [bag.put.slot] */
+        mask |= (uint64_t)((seen & held) != 0) << i;
+    }
+    if (!want_held)
+        mask ^= count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
+    *found = mask;
+    if (mask)
+        return true;
+    LADE_STEP();
+    bool seen_none = state_of(g) == check;
+    bool done = atomic_compare_exchange_strong_explicit(
+        &b->group[j], &g, next_state(g, seen_none ? none : check), memory_order_seq_cst,
+        memory_order_seq_cst); /* [bag.group.check] -> [bag.put.group] */
+    return seen_none && done;
+}
+
+/*
+ * Which slots of group j hold an element (want_held) or are free (otherwise), as bits. When there are none the group's
+ * word is made to say so, and lets the next caller skip the slots.
+ */
+static inline uint64_t look_at_group(struct lade_bag *b, uint64_t j, bool want_held)
+{
+    uint64_t mask = 0;
+
     for (;;) {
         LADE_STEP();
         uint64_t g = atomic_load_explicit(&b->group[j], memory_order_seq_cst); /* [bag.group.look] -> [bag.put.open] */
-        uint64_t mask = 0;
-        if (state_of(g) == none)
+        if (state_of(g) == (want_held ? EMPTY : FULL))
             return 0;
-        for (uint64_t i = 0; i < count; i++) {
-            LADE_STEP();
-            uint64_t seen = atomic_load_explicit(&b->slot[first + i],
-                                                 memory_order_seq_cst); /* [bag.group.slot] -> [bag.put.slot] */
-            mask |= (uint64_t)(((seen & b->held) != 0) == want_held) << i;
-        }
-        if (mask)
+        if (look_at_slots(b, j, g, want_held, &mask))
             return mask;
-        LADE_STEP();
-        bool seen_none = state_of(g) == check;
-        bool done = atomic_compare_exchange_strong_explicit(
-            &b->group[j], &g, next_state(g, seen_none ? none : check), memory_order_seq_cst,
-            memory_order_seq_cst); /* [bag.group.check] -> [bag.put.group] */
-        if (seen_none && done)
-            return 0;
     }
 }
 
@@ -72,9 +84,11 @@ static inline bool pass(struct lade_bag_handle *h, uint64_t groups, uint64_t *sl
 
     for (uint64_t j = 0; j < groups; j++) {
         uint64_t mask = look_at_group(h->bag, j, true);
+        if (mask == 0)
+            continue;
         uint64_t count = (uint64_t)__builtin_popcountll(mask);
         total += count;
-        if (count > 0 && LADE_BAG_BELOW(&h->random, total) < count) {
+        if (LADE_BAG_BELOW(&h->random, total) < count) {
             chosen = j;
             chosen_mask = mask;
         }
@@ -97,7 +111,7 @@ int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t 
             return saw_empty(h, limit);
         add(h, SCANNED, 1);
         if (pass(h, used(limit), &slot)) {
-            if (attempt(h, act, slot, put))
+            if (attempt(h, act, slot, put, false))
                 return LADE_OK;
             continue;
         }
@@ -122,7 +136,7 @@ static bool fill_anywhere(struct lade_bag_handle *h, uint64_t put)
         uint64_t mask = look_at_group(b, j, false);
         for (; mask; mask &= mask - 1) {
             h->cursor = j * LADE_BAG_GROUP + (uint64_t)__builtin_ctzll(mask);
-            if (fill(h, h->cursor, put))
+            if (look_and_fill(h, h->cursor, put, false))
                 return true;
         }
     }

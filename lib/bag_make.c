@@ -65,6 +65,7 @@ static void make_handle(struct lade_bag *b, unsigned number)
     h->bag = b;
     h->pool = NULL;
     h->cursor = 0;
+    h->half = 0;
     h->last = 0;
     h->remembered = 0;
     h->spare = 0;
@@ -137,6 +138,7 @@ int lade_bag_create(struct lade_bag **bag, const struct lade_bag_config *config)
         b->config.loans = 1;
     b->groups = (config->capacity + LADE_BAG_GROUP - 1) / LADE_BAG_GROUP;
     b->cells = config->kind != LADE_BAG_WORDS || config->full == LADE_BAG_EVICT_OLDEST;
+    b->plain = !b->cells && !has_limits(b);
     b->held = b->cells ? CELL_HELD : WORD_BITS;
     b->element = config->kind == LADE_BAG_RECORDS ? config->record_size : sizeof(uint64_t);
     b->stride = stride_of(b->element);

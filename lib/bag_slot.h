@@ -42,9 +42,9 @@ static inline uint64_t next_limit(uint64_t limit, uint64_t groups)
 }
 
 /* What a slot becomes when its element is taken out. */
-static inline uint64_t vacated(const struct lade_bag_handle *h, uint64_t seen)
+LADE_BAG_INLINE uint64_t vacated(const struct lade_bag_handle *h, uint64_t seen, bool plain)
 {
-    return h->bag->cells ? (seen & LAP_BITS) | h->spare : 0;
+    return !plain && h->bag->cells ? (seen & LAP_BITS) | h->spare : 0;
 }
 
 /* After a slot was filled: no check that has not seen it may end with EMPTY. Answers the limit word. */
@@ -125,14 +125,14 @@ static inline bool borrow_uncounted(struct lade_bag_handle *h, uint64_t slot, ui
     return false;
 }
 
-/* Looks at a slot and acts on the element that it holds, if any. */
-static inline bool attempt(struct lade_bag_handle *h, enum act act, uint64_t slot, uint64_t put)
+/* Looks at a slot and acts on the element that it holds, if any. plain: may be set for a plain bag. */
+LADE_BAG_INLINE bool attempt(struct lade_bag_handle *h, enum act act, uint64_t slot, uint64_t put, bool plain)
 {
     struct lade_bag *b = h->bag;
 
     LADE_STEP();
     uint64_t seen = atomic_load_explicit(&b->slot[slot], memory_order_acquire); /* [bag.look] -> [bag.put.slot] */
-    if (!(seen & b->held))
+    if (!(seen & (plain ? WORD_BITS : b->held)))
         return false;
     h->seen = seen;
     bool removes = takes_out(b, act, seen);
@@ -142,7 +142,7 @@ static inline bool attempt(struct lade_bag_handle *h, enum act act, uint64_t slo
         if (seen >> TIMES_SHIFT == TIMES_FULL)
             return borrow_uncounted(h, slot, seen);
     }
-    uint64_t next = removes ? vacated(h, seen) : act == EXCHANGE ? put : seen + TIMES_ONE;
+    uint64_t next = removes ? vacated(h, seen, plain) : act == EXCHANGE ? put : seen + TIMES_ONE;
     LADE_STEP();
     if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, next, memory_order_seq_cst,
                                                  memory_order_seq_cst)) /* [bag.take] -> [bag.put.slot] */
@@ -155,22 +155,27 @@ static inline bool attempt(struct lade_bag_handle *h, enum act act, uint64_t slo
     return true;
 }
 
-/* Fills the slot if it is free; the handle then owns the cell that lay there. */
-static inline bool fill(struct lade_bag_handle *h, uint64_t slot, uint64_t put)
+/* Fills the slot if it is still as seen, free; the handle then owns the cell that lay there. */
+LADE_BAG_INLINE bool fill(struct lade_bag_handle *h, uint64_t slot, uint64_t seen, uint64_t put, bool plain)
 {
     struct lade_bag *b = h->bag;
 
     LADE_STEP();
-    uint64_t seen = atomic_load_explicit(&b->slot[slot], memory_order_relaxed);
-    if (seen & b->held)
-        return false;
-    LADE_STEP();
     if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, put, memory_order_seq_cst,
                                                  memory_order_seq_cst)) /* [bag.put.slot] -> [bag.take] */
         return false;
-    h->spare = (uint32_t)(seen & CELL_BITS);
+    if (!plain)
+        h->spare = (uint32_t)(seen & CELL_BITS);
     h->slot = slot;
     return true;
+}
+
+/* Looks at a slot and fills it if it is free. */
+LADE_BAG_INLINE bool look_and_fill(struct lade_bag_handle *h, uint64_t slot, uint64_t put, bool plain)
+{
+    LADE_STEP();
+    uint64_t seen = atomic_load_explicit(&h->bag->slot[slot], memory_order_relaxed);
+    return !(seen & (plain ? WORD_BITS : h->bag->held)) && fill(h, slot, seen, put, plain);
 }
 
 #endif

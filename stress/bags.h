@@ -48,7 +48,7 @@ int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t 
     if (!bag_scans_plainly)
         return certain_choose(h, act, put);
     for (uint64_t slot = 0; slot < h->bag->config.capacity; slot++)
-        if (attempt(h, act, slot, put))
+        if (attempt(h, act, slot, put, false))
             return LADE_OK;
     return LADE_EMPTY;
 }
@@ -58,7 +58,7 @@ int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put)
     if (!bag_scans_plainly)
         return certain_fill(h, put);
     for (uint64_t slot = 0; slot < h->bag->config.capacity; slot++)
-        if (fill(h, slot, put))
+        if (look_and_fill(h, slot, put, false))
             return LADE_OK;
     return LADE_FULL;
 }
