@@ -1,79 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "bag_slot.h"
+#include "bag_try.h"
 
 #include <string.h>
-
-/* How a put looks for a free slot before it takes more groups into use. */
-#ifndef LADE_BAG_PROBES
-#define LADE_BAG_PROBES 32  /* neighbouring slots */
-#define LADE_BAG_RESTARTS 4 /* random places */
-#endif
-
-#define SLOTS_IN_LINE 8
-
-#if LADE_BAG_AHEAD > 0
-/* The slots that a random word stands for, unless they are rejected when it is its turn. */
-static inline void fetch_slots(const struct lade_bag *b, uint64_t word, uint64_t slots)
-{
-    lade_fetch(&b->slot[(word & UINT32_MAX) * slots >> 32]);
-    lade_fetch(&b->slot[(word >> 32) * slots >> 32]);
-}
-
-static uint64_t next_word(struct lade_bag_handle *h, uint64_t slots)
-{
-    struct lade_random *r = &h->random;
-
-    if (r->next == LADE_RANDOM_BUFFER) {
-        lade_random_refill(r);
-        for (int i = 0; i < LADE_BAG_AHEAD; i++)
-            fetch_slots(h->bag, r->word[i], slots);
-    }
-    if (r->next + LADE_BAG_AHEAD < LADE_RANDOM_BUFFER)
-        fetch_slots(h->bag, r->word[r->next + LADE_BAG_AHEAD], slots);
-    return lade_random_word(r);
-}
-
-/*
- * A slot, each exactly equally likely: lade_random_below() with half a word, for there are at most LADE_BAG_MAX slots.
- * The words are known some time before they are used, so that the lines come in the meantime.
- */
-LADE_BAG_INLINE uint64_t pick(struct lade_bag_handle *h, uint64_t slots)
-{
-    for (;;) {
-        uint64_t half = h->half & UINT32_MAX;
-        if (h->half) {
-            h->half = 0;
-        } else {
-            uint64_t word = next_word(h, slots);
-            half = word & UINT32_MAX;
-            h->half = word >> 32 | UINT64_C(1) << 32;
-        }
-        uint64_t product = half * slots;
-        if ((uint32_t)product >= slots || (uint32_t)product >= (UINT64_C(1) << 32) % slots)
-            return product >> 32;
-    }
-}
-#else
-LADE_BAG_INLINE uint64_t pick(struct lade_bag_handle *h, uint64_t slots)
-{
-    return LADE_BAG_BELOW(&h->random, slots);
-}
-#endif
-
-LADE_BAG_INLINE int choose(struct lade_bag_handle *h, enum act act, uint64_t put, bool plain)
-{
-    struct lade_bag *b = h->bag;
-
-    LADE_STEP();
-    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* how far to look, no more */
-    uint64_t slots = slots_in(b, used(limit));
-    uint64_t tries = slots / 512 > LADE_BAG_TRIES ? slots / 512 : LADE_BAG_TRIES;
-
-    for (; slots > 0 && tries > 0; tries--)
-        if (attempt(h, act, pick(h, slots), put, plain))
-            return LADE_OK;
-    return lade_bag_choose_by_passes(h, act, put);
-}
 
 int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put)
 {
@@ -82,77 +10,11 @@ int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put)
 
 int lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot)
 {
-
     do
         if (attempt(h, VISIT, slot, 0, false))
             return LADE_OK;
     while (atomic_load_explicit(&h->bag->slot[slot], memory_order_relaxed) & h->bag->held);
     return LADE_EMPTY;
-}
-
-/* Tries some slots from the cursor on. */
-LADE_BAG_INLINE bool fill_from_cursor(struct lade_bag_handle *h, uint64_t slots, uint64_t put, bool plain)
-{
-    _Atomic uint64_t *slot = h->bag->slot;
-    uint64_t held = plain ? WORD_BITS : h->bag->held;
-    uint64_t at = h->cursor;
-    uint64_t end = at + LADE_BAG_PROBES < slots ? at + LADE_BAG_PROBES : slots;
-
-    for (; at < end; at++) {
-        if (at % SLOTS_IN_LINE == 0)
-            lade_fetch(&slot[at + 4 * SLOTS_IN_LINE < slots ? at + 4 * SLOTS_IN_LINE : at]);
-        LADE_STEP();
-        uint64_t seen = atomic_load_explicit(&slot[at], memory_order_relaxed);
-        if (!(seen & held) && fill(h, at, seen, put, plain)) {
-            h->cursor = at + 1;
-            return true;
-        }
-    }
-    h->cursor = at;
-    return false;
-}
-
-/* Tries the slots that this handle emptied, then some from the cursor, then from random places. */
-LADE_BAG_INLINE bool fill_nearby(struct lade_bag_handle *h, uint64_t slots, uint64_t put, bool plain)
-{
-    if (slots == 0)
-        h->remembered = 0; /* the bag was empty; it fills from the beginning again */
-    while (h->remembered > 0) {
-        uint64_t slot = h->emptied[h->last-- % REMEMBERED];
-        h->remembered--;
-        if (slot < slots && look_and_fill(h, slot, put, plain))
-            return true;
-    }
-    for (int restart = 0; slots > 0 && restart < LADE_BAG_RESTARTS; restart++) {
-        if (fill_from_cursor(h, slots, put, plain))
-            return true;
-        h->cursor = LADE_BAG_BELOW(&h->random, slots);
-    }
-    return false;
-}
-
-/* Finds a free slot for put, taking more groups into use if need be. LADE_OK, LADE_FULL, LADE_CLOSED. */
-LADE_BAG_INLINE int place(struct lade_bag_handle *h, uint64_t put, bool plain)
-{
-    struct lade_bag *b = h->bag;
-
-    for (;;) {
-        LADE_STEP();
-        uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
-        uint64_t groups = used(limit);
-        if (limit & LIMIT_CLOSED)
-            return LADE_CLOSED;
-        if (fill_nearby(h, slots_in(b, groups), put, plain))
-            return LADE_OK;
-        if (groups == b->groups)
-            return lade_bag_fill_or_full(h, put);
-        uint64_t more = groups + (groups > 7 ? groups / 8 : 1);
-        LADE_STEP();
-        if (atomic_compare_exchange_strong_explicit(
-                &b->limit, &limit, next_limit(limit, more < b->groups ? more : b->groups), memory_order_seq_cst,
-                memory_order_seq_cst)) /* [bag.grow] -> [bag.limit] */
-            h->cursor = groups * LADE_BAG_GROUP;
-    }
 }
 
 /* Every cell is with a slot, with a handle, on loan, or in the pool; lade_bag_create() made enough for one to be here. */
@@ -288,6 +150,14 @@ static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, ui
     return false;
 }
 
+/* The element is in the slot that the handle knows: LADE_OK, or LADE_CLOSED and it is out again. */
+LADE_BAG_INLINE int complete(struct lade_bag_handle *h, uint64_t put, uint64_t before)
+{
+    bool closed = filled(h->bag, h->slot) & LIMIT_CLOSED;
+
+    return closed && take_back(h, h->slot, put, before) ? LADE_CLOSED : LADE_OK;
+}
+
 /* Put number t goes to slot t % capacity, in place of what put t - capacity left there. */
 static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
 {
@@ -319,9 +189,8 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
         removed(h, seen, DROP, NULL, false);
     else
         h->spare = (uint32_t)(seen & CELL_BITS);
-    if ((filled(b, slot) & LIMIT_CLOSED) && take_back(h, slot, put | lap, lap | h->spare))
-        return LADE_CLOSED;
-    return LADE_OK;
+    h->slot = slot;
+    return complete(h, put | lap, lap | h->spare);
 }
 
 /* Replaces a random element, which the handle then knows. LADE_OK, LADE_EMPTY, LADE_CLOSED. */
@@ -340,11 +209,8 @@ LADE_BAG_INLINE int put_anywhere(struct lade_bag_handle *h, uint64_t put, bool p
 
     for (;;) {
         int status = place(h, put, plain);
-        if (status == LADE_OK) {
-            if ((filled(b, h->slot) & LIMIT_CLOSED) && take_back(h, h->slot, put, !plain && b->cells ? h->spare : 0))
-                return LADE_CLOSED;
-            return LADE_OK;
-        }
+        if (status == LADE_OK)
+            return complete(h, put, !plain && b->cells ? h->spare : 0);
         if (status != LADE_FULL || b->config.full == LADE_BAG_REJECT)
             return status;
         status = swap(h, put, false);
@@ -405,12 +271,6 @@ static bool make_room(struct lade_bag_handle *h, uint64_t size)
     return true;
 }
 
-/* The word is in the slot that the handle knows: LADE_OK, or LADE_CLOSED and it is out again. */
-LADE_BAG_INLINE int complete(struct lade_bag_handle *h, uint64_t word)
-{
-    return (filled(h->bag, h->slot) & LIMIT_CLOSED) && take_back(h, h->slot, word, 0) ? LADE_CLOSED : LADE_OK;
-}
-
 /* A valid word, when the slot that this handle emptied last does not do. */
 LADE_BAG_APART int put_word_further(struct lade_bag_handle *h, uint64_t word)
 {
@@ -419,7 +279,7 @@ LADE_BAG_APART int put_word_further(struct lade_bag_handle *h, uint64_t word)
     LADE_STEP();
     uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
     if (h->remembered == 0 && !(limit & LIMIT_CLOSED) && fill_from_cursor(h, slots_in(b, used(limit)), word, true))
-        return complete(h, word);
+        return complete(h, word, 0);
     return put_anywhere(h, word, true);
 }
 
@@ -439,7 +299,7 @@ LADE_BAG_INLINE int put_word(struct lade_bag_handle *h, uint64_t word)
         return put_word_further(h, word);
     h->last--;
     h->remembered--;
-    return complete(h, word);
+    return complete(h, word, 0);
 }
 
 /* The slots from..end - 1, at most 64, that look free, as bits. */
@@ -474,7 +334,7 @@ static size_t put_in_group(struct lade_bag_handle *h, uint64_t slots, const uint
         }
         if (!fill(h, slot, 0, word[done], true))
             continue;
-        if (complete(h, word[done]) != LADE_OK)
+        if (complete(h, word[done], 0) != LADE_OK)
             break;
         done++;
     }

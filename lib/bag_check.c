@@ -2,33 +2,19 @@
 /* What draws and puts do when trying a few slots was not enough: go through the groups, up to a certain EMPTY or FULL. */
 #include "bag_slot.h"
 
-/* The slots of group j, whose word is g. True: the mask is final. */
-static bool look_at_slots(struct lade_bag *b, uint64_t j, uint64_t g, bool want_held, uint64_t *found)
+/* The slots of group j that hold an element, as bits. */
+static uint64_t held_in(const struct lade_bag *b, uint64_t j, uint64_t count)
 {
+    _Atomic uint64_t *slot = &b->slot[j * LADE_BAG_GROUP];
     uint64_t held = b->held;
     uint64_t mask = 0;
-    enum group_state check = want_held ? CHECK_EMPTY : CHECK_FULL;
-    enum group_state none = want_held ? EMPTY : FULL;
-    uint64_t first = j * LADE_BAG_GROUP;
-    uint64_t count = slots_in(b, j + 1) - first;
 
     for (uint64_t i = 0; i < count; i++) {
         LADE_STEP();
-        uint64_t seen =
-            atomic_load_explicit(&b->slot[first + i], memory_order_seq_cst); /* [bag.group.slot] -> [bag.put.slot] */
+        uint64_t seen = atomic_load_explicit(&slot[i], memory_order_seq_cst); /* [bag.group.slot] -> [bag.put.slot] */
         mask |= (uint64_t)((seen & held) != 0) << i;
     }
-    if (!want_held)
-        mask ^= count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
-    *found = mask;
-    if (mask)
-        return true;
-    LADE_STEP();
-    bool seen_none = state_of(g) == check;
-    bool done = atomic_compare_exchange_strong_explicit(
-        &b->group[j], &g, next_state(g, seen_none ? none : check), memory_order_seq_cst,
-        memory_order_seq_cst); /* [bag.group.check] -> [bag.put.group] */
-    return seen_none && done;
+    return mask;
 }
 
 /*
@@ -37,15 +23,27 @@ static bool look_at_slots(struct lade_bag *b, uint64_t j, uint64_t g, bool want_
  */
 static inline uint64_t look_at_group(struct lade_bag *b, uint64_t j, bool want_held)
 {
-    uint64_t mask = 0;
+    enum group_state check = want_held ? CHECK_EMPTY : CHECK_FULL;
+    enum group_state none = want_held ? EMPTY : FULL;
 
     for (;;) {
         LADE_STEP();
         uint64_t g = atomic_load_explicit(&b->group[j], memory_order_seq_cst); /* [bag.group.look] -> [bag.put.open] */
-        if (state_of(g) == (want_held ? EMPTY : FULL))
+        if (state_of(g) == none)
             return 0;
-        if (look_at_slots(b, j, g, want_held, &mask))
+        uint64_t count = slots_in(b, j + 1) - j * LADE_BAG_GROUP;
+        uint64_t mask = held_in(b, j, count);
+        if (!want_held)
+            mask ^= UINT64_MAX >> (64 - count);
+        if (mask)
             return mask;
+        bool seen_none = state_of(g) == check;
+        LADE_STEP();
+        bool done = atomic_compare_exchange_strong_explicit(
+            &b->group[j], &g, next_state(g, seen_none ? none : check), memory_order_seq_cst,
+            memory_order_seq_cst); /* [bag.group.check] -> [bag.put.group] */
+        if (seen_none && done)
+            return 0;
     }
 }
 

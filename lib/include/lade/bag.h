@@ -14,9 +14,9 @@
  * Threads      each thread uses a handle of its own. lade_bag_join(), lade_bag_leave(), lade_bag_close(),
  *              lade_bag_cancel() and lade_bag_count() by anyone. create and destroy: nobody else uses the bag.
  * Uniform      a draw looks at a slot and then claims it. Given the attempt that succeeds, every element that was in
- *              the bag from that look to that claim is equally likely, for every schedule that does not depend on the
- *              random numbers. Not promised: anything about elements that arrive or leave in between, and independence
- *              of a schedule that watches the caches. exchange, sample and evict choose in the same way.
+ *              the bag from the beginning of the call to that claim is equally likely, for every schedule that does not
+ *              depend on the random numbers. Not promised: anything about elements that arrive or leave in between, and
+ *              independence of a schedule that watches the caches. exchange, sample and evict choose in the same way.
  * EMPTY, FULL  EMPTY: at some instant of the call no completed put was left undrawn. FULL: at some instant no slot was
  *              free; a slot is free again when the draw that emptied it has completed.
  * Capacity     exact. Slots come into use as they are needed, so that a bag with few elements is quick to draw from.
