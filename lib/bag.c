@@ -153,9 +153,9 @@ static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, ui
 /* The element is in the slot that the handle knows: LADE_OK, or LADE_CLOSED and it is out again. */
 LADE_BAG_INLINE int complete(struct lade_bag_handle *h, uint64_t put, uint64_t before)
 {
-    bool closed = filled(h->bag, h->slot) & LIMIT_CLOSED;
-
-    return closed && take_back(h, h->slot, put, before) ? LADE_CLOSED : LADE_OK;
+    if (!(filled(h->bag, h->slot) & LIMIT_CLOSED))
+        return LADE_OK;
+    return take_back(h, h->slot, put, before) ? LADE_CLOSED : LADE_OK;
 }
 
 /* Put number t goes to slot t % capacity, in place of what put t - capacity left there. */
