@@ -1,0 +1,42 @@
+/* harness
+ * property: FULL is true at an instant of the call, also for a thread that has just made it so
+ * threads: 2
+ * bound: 1 slot, full; draw, then look at a flag, against put, set the flag, then put
+ * executions: 3
+ * cover: late
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "small.h"
+
+static _Atomic int flag;
+static int seen, status;
+
+static void setup(void)
+{
+    atomic_store(&flag, 0);
+    make_bag(1);
+    assert(put(0, 1) == LADE_OK);
+}
+
+static void thread(int id)
+{
+    if (id == 0) {
+        assert(draw(0) == 1);
+        seen = atomic_load(&flag);
+    } else {
+        status = put(1, 2);
+        atomic_store(&flag, 1);
+        if (status != LADE_OK)
+            status = put(1, 2);
+    }
+}
+
+static void finish(void)
+{
+    assert(seen || status == LADE_OK);
+    if (seen && status == LADE_FULL)
+        cover(late);
+    lade_bag_destroy(bag);
+}
