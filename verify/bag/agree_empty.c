@@ -1,5 +1,6 @@
 /* harness
  * property: who has seen the bag full does not hear EMPTY from a check that began before
+ * engines: explore native tsan genmc/rc11
  * threads: 3
  * bound: 1 slot, empty; a put that gets no further than its claim, FULL and then draw, draw
  * executions: 10

@@ -1,5 +1,6 @@
 /* harness
  * property: who has seen the bag empty does not hear FULL from a check that began before
+ * engines: explore native tsan genmc/rc11
  * threads: 3
  * bound: 1 slot, full; a draw that gets no further than its claim, EMPTY and then put, put
  * executions: 10

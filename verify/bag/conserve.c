@@ -1,5 +1,6 @@
 /* harness
  * property: a word is drawn once or is still there, through put, draw and exchange on one slot
+ * engines: explore native tsan genmc/rc11
  * threads: 3
  * bound: 2 slots in one group, one element; put, draw, exchange
  * executions: 10

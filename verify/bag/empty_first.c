@@ -1,5 +1,6 @@
 /* harness
  * property: what a thread has put into an empty bag is there for it to draw, unless another one has it
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in 2 groups; put and draw against draw
  * executions: 2

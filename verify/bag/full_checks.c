@@ -1,5 +1,6 @@
 /* harness
  * property: two threads that find the bag full, one finishing what the other began, miss no slot that becomes free in between
+ * engines: explore native tsan genmc/rc11
  * threads: 3
  * bound: 2 slots in 2 groups, one free; draw against two puts
  * executions: 10

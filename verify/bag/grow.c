@@ -1,9 +1,10 @@
 /* harness
  * property: an element that is put while more slots come into use is not missed, and a draw finds it there
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 3 slots in 3 groups, the first in use; two puts against two draws
  * executions: 10
- * cover: all
+ * cover: two
  * cover native: none
  * cover tsan: none
  * timeout: 120
@@ -39,8 +40,8 @@ static void finish(void)
     static uint64_t sum;
 
     sum = got;
-    if (sum >= 6)
-        cover(all);
+    if (sum > 1)
+        cover(two);
     for (uint64_t left = draw(THREADS); left; left = draw(THREADS))
         sum += left;
     assert(sum == 7);

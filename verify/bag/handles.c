@@ -29,7 +29,7 @@ static void thread(int id)
 
     if (lade_bag_join(bag, &mine[id]) != LADE_OK)
         return;
-    if (id == 1 && mine[1]->spare != 2)
+    if (atomic_load(&mine[id]->count[PUT]) > 0)
         cover(after);
     record[id][0] = 1 + (uint64_t)id;
     record[id][1] = 10 * record[id][0];

@@ -1,5 +1,6 @@
 /* harness
  * property: a record on loan is not written before it is given back, though it is drawn and its cell put to use meanwhile
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot; sample and give back against draw and put
  * executions: 4
