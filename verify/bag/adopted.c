@@ -1,5 +1,6 @@
 /* harness
  * property: a check that its thread left in the middle is finished by another, and EMPTY is as true as ever
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, a check of bag and group under way that nobody goes on with; put, then look at a flag, against set the flag, then draw
  * executions: 3

@@ -1,5 +1,6 @@
 /* harness
  * property: a check for FULL that its thread left in the middle is finished by another, and FULL is as true as ever
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, full, a check under way that nobody goes on with; draw, then look at a flag, against set the flag, then put
  * executions: 3

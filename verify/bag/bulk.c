@@ -1,5 +1,6 @@
 /* harness
  * property: a batch is put word by word: what was put can be drawn at once, close ends it, and nothing is lost or doubled
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in one group, in use before; put of two words against draw and close
  * executions: 3

@@ -1,5 +1,6 @@
 /* harness
  * property: EMPTY is true at an instant of the call, also for a thread that has just made it so
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, in use before; put, then look at a flag, against draw, set the flag, then draw
  * executions: 3

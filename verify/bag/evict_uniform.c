@@ -1,5 +1,6 @@
 /* harness
  * property: a put on a full bag takes the place of another element, and every element is drawn or dropped once
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, full; put against put, or draw
  * executions: 3

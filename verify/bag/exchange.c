@@ -1,5 +1,6 @@
 /* harness
  * property: the word that an exchange leaves is not missed, though the put that it took the place of has not completed
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in 2 groups, one element; put into the empty group against exchange there and two draws
  * executions: 3

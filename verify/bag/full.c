@@ -1,5 +1,6 @@
 /* harness
  * property: FULL is true: a bag that always has a slot which is free sends nobody away
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in 2 groups, one element; draw and put against put
  * executions: 2

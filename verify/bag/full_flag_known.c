@@ -1,5 +1,6 @@
 /* harness
  * property: FULL is true at an instant of the call, also where the bag was known to be full
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, known to be full; draw, then look at a flag, against set the flag, then put
  * executions: 3

@@ -1,5 +1,6 @@
 /* harness
  * property: FULL is true at an instant of the call, also for a thread that has just made it so
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, full; draw, then look at a flag, against put, set the flag, then put
  * executions: 3

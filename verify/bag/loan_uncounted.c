@@ -1,5 +1,6 @@
 /* harness
  * property: an element whose slot can count no further samples can still be borrowed, and is not freed meanwhile
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot with its count at the end; sample and give back against draw and writing every free cell
  * executions: 3

@@ -1,5 +1,6 @@
 /* harness
  * property: the record that its last sample took out stays whole until that loan and the ones before are given back
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, limit 2; sample and give back against sample, give back and put
  * executions: 3

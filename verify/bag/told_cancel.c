@@ -1,5 +1,6 @@
 /* harness
  * property: a call that has seen the event of a cancel, or of a close, sees the cancel or the close too
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot; cancel and close against what a waiting draw does
  * executions: 3

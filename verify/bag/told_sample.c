@@ -1,5 +1,6 @@
 /* harness
  * property: a sample that the ratio keeps waiting is told of the put that lets it go on
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, one sample allowed for each put; exchange against what a waiting sample does
  * executions: 3
