@@ -12,7 +12,8 @@ static void thread(int id)
         int unlocked;
         do
             unlocked = 0;
-        while (!atomic_compare_exchange_strong_explicit(&lock, &unlocked, 1, memory_order_acquire, memory_order_relaxed));
+        while (
+            !atomic_compare_exchange_strong_explicit(&lock, &unlocked, 1, memory_order_acquire, memory_order_relaxed));
         counter++;
         atomic_store_explicit(&lock, 0, memory_order_release);
     }
