@@ -9,36 +9,12 @@
 #define THREADS 2
 #include "harness.h"
 
-#include "small.h"
+#include "empty_flag.h"
 
-static _Atomic int flag;
-static int seen;
-static uint64_t got;
-
-static void setup(void)
+static void prepare(void)
 {
-    atomic_store(&flag, 0);
     make_bag(1);
     assert(put(0, 1) == LADE_OK && draw(0) == 1);
     atomic_fetch_add(&bag->limit, LIMIT_VERSION | LIMIT_CHECK);
     atomic_store(&bag->group[0], next_state(atomic_load(&bag->group[0]), CHECK_EMPTY));
-}
-
-static void thread(int id)
-{
-    if (id == 0) {
-        assert(put(0, 1) == LADE_OK);
-        seen = atomic_load(&flag);
-    } else {
-        atomic_store(&flag, 1);
-        got = draw(1);
-    }
-}
-
-static void finish(void)
-{
-    assert(seen || got);
-    if (seen && !got)
-        cover(late);
-    lade_bag_destroy(bag);
 }

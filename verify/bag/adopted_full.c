@@ -9,35 +9,12 @@
 #define THREADS 2
 #include "harness.h"
 
-#include "small.h"
+#include "full_flag.h"
 
-static _Atomic int flag;
-static int seen, status;
-
-static void setup(void)
+static void prepare(void)
 {
-    atomic_store(&flag, 0);
     make_bag(1);
     assert(put(0, 1) == LADE_OK);
     atomic_store(&bag->room, next_state(atomic_load(&bag->room), CHECK_FULL));
     atomic_store(&bag->group[0], next_state(atomic_load(&bag->group[0]), CHECK_FULL));
-}
-
-static void thread(int id)
-{
-    if (id == 0) {
-        assert(draw(0) == 1);
-        seen = atomic_load(&flag);
-    } else {
-        atomic_store(&flag, 1);
-        status = put(1, 2);
-    }
-}
-
-static void finish(void)
-{
-    assert(seen || status == LADE_OK);
-    if (seen && status == LADE_FULL)
-        cover(late);
-    lade_bag_destroy(bag);
 }

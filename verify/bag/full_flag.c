@@ -8,33 +8,10 @@
 #define THREADS 2
 #include "harness.h"
 
-#include "small.h"
+#include "full_flag.h"
 
-static _Atomic int flag;
-static int seen, status;
-
-static void setup(void)
+static void prepare(void)
 {
-    atomic_store(&flag, 0);
     make_bag(1);
     assert(put(0, 1) == LADE_OK);
-}
-
-static void thread(int id)
-{
-    if (id == 0) {
-        assert(draw(0) == 1);
-        seen = atomic_load(&flag);
-    } else {
-        atomic_store(&flag, 1);
-        status = put(1, 2);
-    }
-}
-
-static void finish(void)
-{
-    assert(seen || status == LADE_OK);
-    if (seen && status == LADE_FULL)
-        cover(late);
-    lade_bag_destroy(bag);
 }

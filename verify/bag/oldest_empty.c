@@ -8,35 +8,11 @@
 #define THREADS 2
 #include "harness.h"
 
-#include "small.h"
+#include "empty_flag.h"
 
-static _Atomic int flag;
-static int seen;
-static uint64_t got;
-
-static void setup(void)
+static void prepare(void)
 {
-    atomic_store(&flag, 0);
     config.full = LADE_BAG_EVICT_OLDEST;
     make_bag(1);
     assert(put(0, 1) == LADE_OK && draw(0) == 1);
-}
-
-static void thread(int id)
-{
-    if (id == 0) {
-        assert(put(0, 1) == LADE_OK);
-        seen = atomic_load(&flag);
-    } else {
-        atomic_store(&flag, 1);
-        got = draw(1);
-    }
-}
-
-static void finish(void)
-{
-    assert(seen || got);
-    if (seen && !got)
-        cover(late);
-    lade_bag_destroy(bag);
 }
