@@ -34,6 +34,12 @@ const char *lade_status_text(int status)
         return "damaged data";
     case LADE_IO:
         return "reading or writing failed";
+    case LADE_ABSENT:
+        return "no such key";
+    case LADE_PRESENT:
+        return "the key is there already";
+    case LADE_CONFLICT:
+        return "two rules contradict each other";
     }
     return "unknown status";
 }

@@ -9,5 +9,6 @@
 #include <lade/ref.h>
 #include <lade/ring.h>
 #include <lade/status.h>
+#include <lade/table.h>
 
 #endif

@@ -23,6 +23,9 @@ enum lade_status {
     LADE_LIMITED = -11,   /* a limit that was asked for does not allow it yet */
     LADE_DAMAGED = -12,   /* the bytes are not what was written */
     LADE_IO = -13,        /* reading or writing failed */
+    LADE_ABSENT = -14,    /* no such key */
+    LADE_PRESENT = -15,   /* the key is there already */
+    LADE_CONFLICT = -16,  /* two rules that were asked for contradict each other */
 };
 
 /* A short English text, never NULL, also for values outside the enumeration. */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table: a hash table that many threads read and write at once, and that grows and shrinks under them.
+ *
+ * Keys are 64-bit words, or byte strings; values are words up to LADE_TABLE_VALUE_MAX. The first insert of a key wins and
+ * everybody learns the winner's value, until somebody replaces or removes it.
+ *
+ * When not to use it: for values that do not fit into 63 bits (keep an index here and the values elsewhere); when one thread
+ * writes and the set of keys is known before (a plain array is faster).
+ *
+ * Threads      every function but create and destroy may be called by any number of threads at once. Each of them must be
+ *              registered with liburcu: urcu_memb_register_thread() before its first call, urcu_memb_unregister_thread()
+ *              after its last. It may call from inside a read section of its own.
+ * Progress     no operation waits for another thread. get is wait-free between growths. insert, replace and remove are
+ *              lock-free; while the table grows, each also moves one block of LADE_TABLE_BLOCK cells. Exceptions: for_each,
+ *              save, trim, reserve and stats go over the whole table; destroy waits for liburcu's readers.
+ * Ordering     what a thread did before its insert or replace happens before what a thread does after it got that value.
+ *              Operations on one key take effect one after another (linearizable).
+ * Memory       16 bytes a cell, cells used to between 0.3 and 0.6 (0.7 after trim). Arrays come from mmap, never from malloc.
+ *              While it grows, the old and the new array exist; the old one is freed by liburcu's helper thread.
+ * Stopped      a thread that stops for ever inside an operation holds back the release of old arrays, which then take at
+ *              most as much memory as the table, and nothing else: all others go on, and growth goes on.
+ * Signals      an operation may be interrupted by a handler that uses the same table.
+ * Fork         the child may use a table only if liburcu's fork handlers (urcu_memb_call_rcu_before_fork() and its
+ *              companions) were called around fork().
+ */
+#ifndef LADE_TABLE_H
+#define LADE_TABLE_H
+
+#include <lade/alloc.h>
+#include <lade/api.h>
+#include <lade/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+LADE_BEGIN
+
+/* Values are 0 to this one. (A cell's value takes two more codes, absent and removed, and one bit that says "moved".) */
+#define LADE_TABLE_VALUE_MAX (UINT64_MAX / 2 - 2)
+
+#define LADE_TABLE_MAX (UINT64_C(1) << 40) /* cells */
+#define LADE_TABLE_BLOCK 256
+#define LADE_TABLE_BYTES_MAX UINT32_MAX /* length of a byte-string key */
+
+struct lade_table;
+
+enum lade_table_kind {
+    LADE_TABLE_WORDS, /* keys are words */
+    LADE_TABLE_BYTES, /* keys are byte strings, copied */
+};
+
+/*
+ * How keys are mixed. For words: a bijection of 64-bit words and its inverse; the high bits choose the cell, so they must
+ * look random. For byte strings: a hash; equal hashes are told apart by the bytes.
+ */
+struct lade_table_hash {
+    uint64_t (*mix)(void *context, uint64_t key);
+    uint64_t (*unmix)(void *context, uint64_t mixed);
+    uint64_t (*bytes)(void *context, const void *key, size_t size);
+    void *context;
+};
+
+/* All zero: words, a random seed, no limits. */
+struct lade_table_config {
+    enum lade_table_kind kind;
+    uint64_t reserve;   /* room for so many keys at once */
+    uint64_t max_bytes; /* of all arrays together, those not yet freed included; 0: no limit */
+    bool huge_pages;    /* ask the kernel for them */
+    bool seeded;        /* take seed, for runs that must repeat; else a random one */
+    uint64_t seed;
+    const struct lade_table_hash *hash; /* NULL: the library's, keyed by the seed */
+    const struct lade_alloc
+        *alloc; /* NULL: mmap for arrays, malloc for the strings of LADE_TABLE_BYTES. Memory is given
+                                           back in any thread */
+};
+
+/* LADE_OK, LADE_INVALID, or LADE_NO_MEMORY. config may be NULL. */
+LADE_API int lade_table_create(struct lade_table **table, const struct lade_table_config *config);
+
+/* After all other threads have left. Waits for liburcu; the caller must not be inside a read section. NULL is allowed. */
+LADE_API void lade_table_destroy(struct lade_table *table);
+
+/* LADE_OK, or LADE_ABSENT. value may be NULL. */
+LADE_API int lade_table_get(struct lade_table *table, uint64_t key, uint64_t *value);
+
+/*
+ * LADE_OK: inserted. LADE_PRESENT: the key was there. In both cases *winner (may be NULL) is the value that the key has.
+ * LADE_INVALID: the value is too large. When no larger array can be had (memory, max_bytes), inserts go on to a load of
+ * 0.95 and then answer LADE_NO_MEMORY; LADE_FULL when keys hash so much alike that growing would not help. The table stays
+ * whole.
+ */
+LADE_API int lade_table_insert(struct lade_table *table, uint64_t key, uint64_t value, uint64_t *winner);
+
+/* Changes the value of a key that is there: LADE_OK and the value before in *old (may be NULL), else LADE_ABSENT. */
+LADE_API int lade_table_replace(struct lade_table *table, uint64_t key, uint64_t value, uint64_t *old);
+
+/* LADE_OK and the value in *old (may be NULL), or LADE_ABSENT. */
+LADE_API int lade_table_remove(struct lade_table *table, uint64_t key, uint64_t *old);
+
+/*
+ * The same for count keys, which are fetched from memory side by side. Each key for itself: other threads may come between.
+ * status[i] is what the single form answers for keys[i]. Answers the number of LADE_OK.
+ */
+LADE_API size_t lade_table_get_many(struct lade_table *table, const uint64_t *keys, size_t count, uint64_t *values,
+                                    int *status);
+LADE_API size_t lade_table_insert_many(struct lade_table *table, const uint64_t *keys, size_t count,
+                                       const uint64_t *values, uint64_t *winners, int *status);
+
+/* The same for LADE_TABLE_BYTES. LADE_INVALID for a key longer than LADE_TABLE_BYTES_MAX, or a table of the other kind. */
+LADE_API int lade_table_get_bytes(struct lade_table *table, const void *key, size_t size, uint64_t *value);
+LADE_API int lade_table_insert_bytes(struct lade_table *table, const void *key, size_t size, uint64_t value,
+                                     uint64_t *winner);
+LADE_API int lade_table_replace_bytes(struct lade_table *table, const void *key, size_t size, uint64_t value,
+                                      uint64_t *old);
+LADE_API int lade_table_remove_bytes(struct lade_table *table, const void *key, size_t size, uint64_t *old);
+
+/* What for_each and save find: key of a table of words, or the bytes of one of byte strings (valid during the call). */
+struct lade_table_entry {
+    uint64_t key;
+    const void *bytes;
+    size_t size;
+    uint64_t value;
+};
+
+/*
+ * Calls visit for the keys of the table until it answers false. A key that is there from beginning to end is visited exactly
+ * once, with a value that it has during the call; one that comes or goes meanwhile at most once. visit may use the table.
+ * LADE_OK, or LADE_CANCELLED when visit answered false.
+ */
+LADE_API int lade_table_for_each(struct lade_table *table,
+                                 bool (*visit)(void *context, const struct lade_table_entry *entry), void *context);
+
+/* Makes room for keys in all, so that inserting up to that many will not grow the table. LADE_OK, or LADE_NO_MEMORY. */
+LADE_API int lade_table_reserve(struct lade_table *table, uint64_t keys);
+
+/*
+ * Moves everything to an array that is just large enough, and drops what removed keys left behind. LADE_OK; LADE_NO_MEMORY;
+ * LADE_LIMITED when an array from before is not yet freed: try again later.
+ */
+LADE_API int lade_table_trim(struct lade_table *table);
+
+struct lade_table_stats {
+    uint64_t keys;           /* present */
+    uint64_t removed;        /* cells that removed keys left behind */
+    uint64_t cells;          /* of the array in use */
+    uint64_t bytes;          /* of all arrays, without byte-string keys */
+    uint64_t arrays_waiting; /* old arrays not yet freed */
+    uint64_t longest_probe;  /* cells */
+    double mean_probe;       /* cells looked at to find a present key */
+    uint64_t moved_cells;    /* by growth, shrinking and cleaning, since creation */
+    uint64_t growths;        /* arrays made after the first */
+};
+
+/* Goes over the whole table. Exact when nobody changes it meanwhile. */
+LADE_API void lade_table_stats(struct lade_table *table, struct lade_table_stats *stats);
+
+/*
+ * Save to a file, and load: numbers in a fixed byte order, a version, checksums. The file is written under another name in
+ * the same directory, synced, and renamed, so that at every moment path is the old file or the new one, whole. Load inserts
+ * into a table of the same kind; keys that are there keep their values. It answers LADE_DAMAGED for a file that is not what
+ * save wrote, with the offset of the first wrong block in *offset (may be NULL), and has then inserted the blocks before it.
+ * LADE_IO: errno says why. LADE_NO_MEMORY.
+ */
+LADE_API int lade_table_save(struct lade_table *table, const char *path);
+LADE_API int lade_table_load(struct lade_table *table, const char *path, uint64_t *offset);
+
+LADE_END
+
+#endif
