@@ -19,8 +19,8 @@
  * Memory       16 bytes a cell, cells used to between 0.3 and 0.6 (0.7 after trim). Arrays come from mmap, never from malloc.
  *              While it grows, the old and the new array exist; the old one is freed by liburcu's helper thread.
  * Stopped      a thread that stops for ever inside an operation holds back the release of old arrays, which then take at
- *              most as much memory as the table, and nothing else: all others go on, and growth goes on.
- * Signals      an operation may be interrupted by a handler that uses the same table.
+ *              most as much memory as the table (or 1 MiB), and nothing else: all others go on, and growth goes on.
+ * Signals      a handler may call get on a table that it interrupted, whatever the operation.
  * Fork         the child may use a table only if liburcu's fork handlers (urcu_memb_call_rcu_before_fork() and its
  *              companions) were called around fork().
  */
@@ -87,8 +87,7 @@ LADE_API int lade_table_get(struct lade_table *table, uint64_t key, uint64_t *va
 /*
  * LADE_OK: inserted. LADE_PRESENT: the key was there. In both cases *winner (may be NULL) is the value that the key has.
  * LADE_INVALID: the value is too large. When no larger array can be had (memory, max_bytes), inserts go on to a load of
- * 0.95 and then answer LADE_NO_MEMORY; LADE_FULL when keys hash so much alike that growing would not help. The table stays
- * whole.
+ * 0.95 and then answer LADE_NO_MEMORY. The table stays whole.
  */
 LADE_API int lade_table_insert(struct lade_table *table, uint64_t key, uint64_t value, uint64_t *winner);
 
@@ -126,7 +125,8 @@ struct lade_table_entry {
 /*
  * Calls visit for the keys of the table until it answers false. A key that is there from beginning to end is visited exactly
  * once, with a value that it has during the call; one that comes or goes meanwhile at most once. visit may use the table.
- * LADE_OK, or LADE_CANCELLED when visit answered false.
+ * In a table of byte strings no old array is freed until it ends. LADE_OK; LADE_CANCELLED when visit answered false;
+ * LADE_NO_MEMORY, and nothing visited, when a growth that memory did not suffice for has still to be finished.
  */
 LADE_API int lade_table_for_each(struct lade_table *table,
                                  bool (*visit)(void *context, const struct lade_table_entry *entry), void *context);

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include "table.h"
+
+#include "fetch.h"
+
+static uint64_t mixed(const struct lade_table *t, uint64_t key)
+{
+    return t->hash ? t->hash->mix(t->hash->context, key) : lade_table_mix(&t->mixer, key);
+}
+
+/* The place for the two keys that look like codes. */
+static inline bool is_side(uint64_t h)
+{
+    return h + 1 <= 1;
+}
+
+static inline _Atomic uint64_t *side_of(struct lade_table *t, uint64_t h)
+{
+    return &t->side[h == MOVED];
+}
+
+enum action { INSERT, REPLACE, REMOVE };
+
+/* What an action makes of a val, or the same val when there is nothing to do. */
+static inline uint64_t changed(const struct sought *s, enum action action, uint64_t val, uint64_t new)
+{
+    bool live = is_live(s, val);
+
+    if (action == INSERT)
+        return live ? val : new;
+    if (!live)
+        return val;
+    return action == REPLACE ? new : s->is_bytes ? val | TOMB : TOMB;
+}
+
+static inline int answer(const struct sought *s, enum action action, uint64_t before)
+{
+    if (action == INSERT)
+        return is_live(s, before) ? LADE_PRESENT : LADE_OK;
+    return is_live(s, before) ? LADE_OK : LADE_ABSENT;
+}
+
+/* CAS on the val that decides. On failure *val is what is there. */
+static inline bool swap_val(_Atomic uint64_t *place, uint64_t *val, uint64_t new)
+{
+    LADE_STEP();
+    return atomic_compare_exchange_strong_explicit(
+        place, val, new, memory_order_acq_rel,
+        memory_order_acquire); /* [table.change] -> [table.val] [table.change] [table.freeze] */
+}
+
+static int change_side(struct lade_table *t, const struct sought *s, enum action action, uint64_t new, uint64_t *before)
+{
+    _Atomic uint64_t *place = side_of(t, s->h);
+    uint64_t val = atomic_load_explicit(place, memory_order_acquire); /* [table.side] -> [table.change] */
+
+    for (;;) {
+        uint64_t to = changed(s, action, val, new);
+        *before = val;
+        if (to == val || swap_val(place, &val, to))
+            return answer(s, action, *before);
+    }
+}
+
+/* Counts a cell whose key was removed, or came back. Only the choice of a size depends on it. */
+static inline void count_dead(struct array *a, const struct cell *c, const struct sought *s, uint64_t from, uint64_t to)
+{
+    if ((uint64_t)(c - a->cell) & a->sample)
+        return;
+    if (is_live(s, from) && !is_live(s, to))
+        atomic_fetch_add_explicit(&a->dead, 1, memory_order_relaxed);
+    else if (from != ABSENT && !is_live(s, from))
+        atomic_fetch_sub_explicit(&a->dead, 1, memory_order_relaxed);
+}
+
+/*
+ * Inside a read section. The val before is stored in *before. In a table of byte strings new is a record, and what is
+ * taken out is retired here.
+ */
+static inline int change(struct lade_table *t, const struct sought *s, enum action action, uint64_t new,
+                         uint64_t *before)
+{
+    struct array *a = root_of(t);
+    struct array *back = NULL; /* the array before a, if we came through it */
+    uint64_t carried = ABSENT; /* the frozen value that arrays before a have, if present */
+
+    if (next_of(a))
+        lade_table_help(t, a);
+    for (;;) {
+        enum want want = carried != ABSENT ? COPY : action == INSERT ? TAKE : LOOK;
+        bool counted = false;
+        struct cell *c = NULL;
+        uint64_t val = ABSENT;
+        enum find found = find_cell(a, s, want, &c, &val, &counted);
+
+        if (found == NOTHING) {
+            *before = ABSENT;
+            return LADE_ABSENT;
+        }
+        if (found == NO_ROOM) {
+            if (!lade_table_grow(t, a, 0, false))
+                return LADE_NO_MEMORY;
+            continue;
+        }
+        if (counted && atomic_fetch_add_explicit(&a->used, 1, memory_order_relaxed) + 1 >= a->limit)
+            (void)lade_table_grow(t, a, 0, false);
+        while (found == FOUND && !(val & FROZEN) && is_of(s, val)) {
+            uint64_t now = val == ABSENT ? carried : val;
+            uint64_t to = changed(s, action, now, new);
+            /* A carried value goes in first, so that it is there for whoever comes between. */
+            if (val == ABSENT && carried != ABSENT) {
+                if (swap_val(&c->val, &val, carried))
+                    val = carried;
+                continue;
+            }
+            *before = now;
+            if (to == now)
+                return answer(s, action, now);
+            if (swap_val(&c->val, &val, to)) {
+                count_dead(a, c, s, now, to);
+                if (s->is_bytes && now != ABSENT && action != REMOVE)
+                    lade_table_retire(back, record_of(now));
+                return answer(s, action, now);
+            }
+        }
+        if (found == FOUND && !(val & FROZEN))
+            continue; /* another byte string took the cell: search again */
+        if (found == FOUND && val != (FROZEN | ABSENT))
+            carried = is_live(s, val & ~FROZEN) ? val & ~FROZEN : ABSENT;
+        back = a;
+        a = next_of(a);
+    }
+}
+
+static int give(int status, uint64_t val, uint64_t *value)
+{
+    if (value && val >= VALUE_0)
+        *value = val - VALUE_0;
+    return status;
+}
+
+static int get(struct lade_table *t, uint64_t h, uint64_t *value)
+{
+    struct sought s = {.h = h};
+    uint64_t val =
+        is_side(h) ? atomic_load_explicit(side_of(t, h), memory_order_acquire) /* [table.side_get] -> [table.change] */
+                   : look_up(root_of(t), &s);
+
+    return give(val >= VALUE_0 ? LADE_OK : LADE_ABSENT, val, value);
+}
+
+/* Inserts answer the value that the key has, the others the one that it had. */
+static int change_word(struct lade_table *t, uint64_t h, enum action action, uint64_t value, uint64_t *other)
+{
+    struct sought s = {.h = h};
+    uint64_t before = ABSENT;
+    int status;
+
+    if (is_side(h))
+        status = change_side(t, &s, action, value + VALUE_0, &before);
+    else
+        status = change(t, &s, action, value + VALUE_0, &before);
+    if (action == INSERT && status == LADE_OK)
+        before = value + VALUE_0;
+    return give(status, before, other);
+}
+
+static int change_key(struct lade_table *t, uint64_t key, enum action action, uint64_t value, uint64_t *other)
+{
+    int status;
+
+    if (!t || t->config.kind != LADE_TABLE_WORDS || value > LADE_TABLE_VALUE_MAX)
+        return LADE_INVALID;
+    urcu_memb_read_lock();
+    status = change_word(t, mixed(t, key), action, value, other);
+    urcu_memb_read_unlock();
+    return status;
+}
+
+int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
+{
+    int status;
+
+    if (!t || t->config.kind != LADE_TABLE_WORDS)
+        return LADE_INVALID;
+    urcu_memb_read_lock();
+    status = get(t, mixed(t, key), value);
+    urcu_memb_read_unlock();
+    return status;
+}
+
+int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *winner)
+{
+    return change_key(t, key, INSERT, value, winner);
+}
+
+int lade_table_replace(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *old)
+{
+    return change_key(t, key, REPLACE, value, old);
+}
+
+int lade_table_remove(struct lade_table *t, uint64_t key, uint64_t *old)
+{
+    return change_key(t, key, REMOVE, 0, old);
+}
+
+/* So many lines are asked for before the first is used. */
+#define TOGETHER 16
+
+/* Mixes the next keys and asks for their cells; answers how many. */
+static size_t fetch_many(struct lade_table *t, const uint64_t *keys, size_t count, uint64_t *h)
+{
+    const struct array *a = root_of(t);
+    size_t n = count < TOGETHER ? count : TOGETHER;
+
+    for (size_t i = 0; i < n; i++) {
+        h[i] = mixed(t, keys[i]);
+        lade_fetch_read(a->cell + home_of(a, h[i]));
+    }
+    return n;
+}
+
+size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t count, uint64_t *values, int *status)
+{
+    uint64_t h[TOGETHER];
+    size_t good = 0;
+
+    if (!t || t->config.kind != LADE_TABLE_WORDS || !keys || !values || !status)
+        return 0;
+    urcu_memb_read_lock();
+    for (size_t i = 0, n; i < count; i += n) {
+        n = fetch_many(t, keys + i, count - i, h);
+        for (size_t j = 0; j < n; j++) {
+            status[i + j] = get(t, h[j], &values[i + j]);
+            good += status[i + j] == LADE_OK;
+        }
+    }
+    urcu_memb_read_unlock();
+    return good;
+}
+
+size_t lade_table_insert_many(struct lade_table *t, const uint64_t *keys, size_t count, const uint64_t *values,
+                              uint64_t *winners, int *status)
+{
+    uint64_t h[TOGETHER];
+    size_t good = 0;
+
+    if (!t || t->config.kind != LADE_TABLE_WORDS || !keys || !values || !status)
+        return 0;
+    for (size_t i = 0, n; i < count; i += n) {
+        urcu_memb_read_lock();
+        n = fetch_many(t, keys + i, count - i, h);
+        for (size_t j = 0; j < n; j++) {
+            uint64_t *winner = winners ? &winners[i + j] : NULL;
+            status[i + j] = values[i + j] > LADE_TABLE_VALUE_MAX ? LADE_INVALID
+                                                                 : change_word(t, h[j], INSERT, values[i + j], winner);
+            good += status[i + j] == LADE_OK;
+        }
+        urcu_memb_read_unlock();
+    }
+    return good;
+}
+
+static bool seek_bytes(struct lade_table *t, struct sought *s, const void *key, size_t size)
+{
+    if (!t || t->config.kind != LADE_TABLE_BYTES || (!key && size) || size > LADE_TABLE_BYTES_MAX)
+        return false;
+    s->h = t->hash ? t->hash->bytes(t->hash->context, key, size) : lade_table_mix_bytes(&t->mixer, key, size);
+    if (is_side(s->h))
+        s->h = 1; /* equal hashes are told apart by the bytes */
+    s->bytes = key;
+    s->size = size;
+    s->is_bytes = true;
+    return true;
+}
+
+int lade_table_get_bytes(struct lade_table *t, const void *key, size_t size, uint64_t *value)
+{
+    struct sought s = {0};
+    uint64_t val;
+    int status = LADE_ABSENT;
+
+    if (!seek_bytes(t, &s, key, size))
+        return LADE_INVALID;
+    urcu_memb_read_lock();
+    val = look_up(root_of(t), &s);
+    if (is_live(&s, val)) {
+        status = LADE_OK;
+        if (value)
+            *value = record_of(val)->value;
+    }
+    urcu_memb_read_unlock();
+    return status;
+}
+
+static int change_bytes(struct lade_table *t, const void *key, size_t size, enum action action, uint64_t value,
+                        uint64_t *other)
+{
+    struct sought s = {0};
+    struct record *r = NULL;
+    uint64_t before = ABSENT;
+    int status;
+
+    if (!seek_bytes(t, &s, key, size) || value > LADE_TABLE_VALUE_MAX)
+        return LADE_INVALID;
+    if (action == INSERT && lade_table_get_bytes(t, key, size, other) == LADE_OK)
+        return LADE_PRESENT; /* no need for a record */
+    if (action != REMOVE) {
+        r = lade_table_record(t, key, size, value);
+        if (!r)
+            return LADE_NO_MEMORY;
+    }
+    urcu_memb_read_lock();
+    status = change(t, &s, action, (uint64_t)(uintptr_t)r, &before);
+    if (other && is_live(&s, before))
+        *other = record_of(before)->value;
+    urcu_memb_read_unlock();
+    if (other && action == INSERT && status == LADE_OK)
+        *other = value;
+    if (r && status != LADE_OK)
+        lade_table_record_free(r);
+    return status;
+}
+
+int lade_table_insert_bytes(struct lade_table *t, const void *key, size_t size, uint64_t value, uint64_t *winner)
+{
+    return change_bytes(t, key, size, INSERT, value, winner);
+}
+
+int lade_table_replace_bytes(struct lade_table *t, const void *key, size_t size, uint64_t value, uint64_t *old)
+{
+    return change_bytes(t, key, size, REPLACE, value, old);
+}
+
+int lade_table_remove_bytes(struct lade_table *t, const void *key, size_t size, uint64_t *old)
+{
+    return change_bytes(t, key, size, REMOVE, 0, old);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cells of a table, and how one is found. Internal.
+ *
+ * An array of cells {key, val}, probed one after another from a key's home. Keys are stored mixed; the home is where the
+ * mixed key, taken as a fraction, falls in the array: arrays of any size keep the same order, and moving to a larger one goes
+ * through both from beginning to end.
+ *
+ *   key   EMPTY, then once and for ever a mixed key, or MOVED
+ *   val   ABSENT, then values and codes for "removed"; FROZEN is added once, and then it never changes again
+ *
+ * A table that grows, shrinks or is cleaned has a second array behind `next`. Then an empty cell becomes MOVED and a filled
+ * one FROZEN, and pairs that are present are copied: into an ABSENT val only, so that a late copy never undoes a later
+ * change. What is frozen is right as long as the arrays behind have nothing newer, so that readers need not help.
+ */
+#ifndef LADE_LIB_TABLE_H
+#define LADE_LIB_TABLE_H
+
+#include <lade/ref.h>
+#include <lade/table.h>
+
+#include "alloc.h"
+#include "step.h"
+#include "table_mix.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <urcu/urcu-memb.h>
+
+/* Checkers take smaller ones. */
+#ifndef LADE_TABLE_FIRST
+#define LADE_TABLE_FIRST 64 /* homes of the first array */
+#endif
+#ifndef LADE_TABLE_MOVE
+#define LADE_TABLE_MOVE LADE_TABLE_BLOCK
+#endif
+#ifndef LADE_TABLE_SAMPLED
+#define LADE_TABLE_SAMPLED 65536 /* cells of an array from which on only every SAMPLE-th is counted */
+#endif
+#define LADE_TABLE_SAMPLE 64
+
+#define EMPTY UINT64_C(0)
+#define MOVED UINT64_MAX
+
+#define ABSENT UINT64_C(0)
+#define TOMB UINT64_C(1)    /* removed; in a table of byte strings this bit is set in the pointer to the record */
+#define VALUE_0 UINT64_C(2) /* the value 0 */
+#define FROZEN (UINT64_C(1) << 63)
+
+struct cell {
+    _Atomic uint64_t key, val;
+};
+
+/* A byte-string key with its value; never changed once it can be found. */
+struct record {
+    union {
+        struct rcu_head grace;
+        struct record *limbo; /* the next one that is freed with the same array */
+    };
+    struct lade_table *table;
+    uint64_t value;
+    size_t size;
+    unsigned char bytes[];
+};
+
+struct array {
+    uint64_t cells;
+    uint64_t blocks;
+    uint64_t sample; /* cells are counted whose number has none of these bits */
+    uint64_t limit;  /* counted cells at which a larger array is wanted */
+    uint64_t most;   /* counted cells that are taken when there is none */
+    uint64_t size;   /* bytes of this mapping */
+    struct cell *cell;
+    _Atomic uint8_t *moved; /* a flag for each block */
+    struct lade_table *table;
+    _Atomic(struct array *) next;
+    _Atomic uint32_t starved; /* no larger array was to be had */
+    struct rcu_head grace;
+    struct lade_ref ref;
+    _Atomic(struct record *) limbo;             /* records that are freed with this array */
+    _Alignas(LADE_APART) _Atomic uint64_t used; /* counted cells */
+    _Atomic uint64_t dead;                      /* counted cells of removed keys */
+    _Alignas(LADE_APART) _Atomic uint64_t turn; /* the block to move next */
+    _Atomic uint64_t done;                      /* blocks moved */
+};
+
+struct lade_table {
+    _Atomic(struct array *) root;
+    const struct lade_table_hash *hash;
+    struct lade_table_mixer mixer;
+    struct lade_table_config config;
+    _Alignas(LADE_APART) _Atomic uint64_t side[2]; /* vals of the keys that are mixed to EMPTY and MOVED */
+    _Alignas(LADE_APART) _Atomic uint64_t bytes;   /* of all arrays */
+    _Atomic uint64_t waiting;                      /* arrays on their way to be freed */
+    _Atomic uint64_t moved_cells, growths;
+};
+
+/* What is looked for: a mixed key, or a hash and the bytes. */
+struct sought {
+    uint64_t h;
+    const void *bytes;
+    size_t size;
+    bool is_bytes;
+};
+
+static inline bool is_live(const struct sought *s, uint64_t val)
+{
+    return s->is_bytes ? val != ABSENT && !(val & TOMB) : val >= VALUE_0;
+}
+
+static inline struct record *record_of(uint64_t val)
+{
+    return (struct record *)(uintptr_t)(val & ~(FROZEN | TOMB)); // NOLINT
+}
+
+/* Whether a cell with the sought key's hash belongs to it. One without a val belongs to whoever gives it one. */
+static inline bool is_of(const struct sought *s, uint64_t val)
+{
+    const struct record *r;
+
+    if (!s->is_bytes || (val & ~FROZEN) == ABSENT)
+        return true;
+    r = record_of(val);
+    return r->size == s->size && memcmp(r->bytes, s->bytes, s->size) == 0;
+}
+
+static inline uint64_t home_of(const struct array *a, uint64_t h)
+{
+    uint64_t low;
+
+    return lade_multiply(h, a->cells, &low);
+}
+
+static inline struct cell *cell_after(const struct array *a, struct cell *c)
+{
+    return ++c == a->cell + a->cells ? a->cell : c;
+}
+
+static inline struct array *root_of(struct lade_table *t)
+{
+    /* The array is complete, and so is everything that was moved to it. */
+    return atomic_load_explicit(&t->root, memory_order_acquire); /* [table.enter] -> [table.swing] */
+}
+
+static inline struct array *next_of(struct array *a)
+{
+    return atomic_load_explicit(&a->next, memory_order_acquire); /* [table.next] -> [table.install] */
+}
+
+static inline uint64_t load_key(struct cell *c)
+{
+    /* Who finds MOVED finds the next array. */
+    return atomic_load_explicit(&c->key, memory_order_acquire); /* [table.key] -> [table.move] [table.claim] */
+}
+
+static inline uint64_t load_val(struct cell *c)
+{
+    /* What was done before the value was given, and for a frozen one the next array. */
+    return atomic_load_explicit(&c->val,
+                                memory_order_acquire); /* [table.val] -> [table.change] [table.copy] [table.freeze] */
+}
+
+/* The val of what is sought in a and the arrays behind, without FROZEN. Inside a read section. */
+static inline uint64_t look_up(struct array *a, const struct sought *s)
+{
+    uint64_t old = ABSENT;
+
+    for (; a; a = next_of(a)) {
+        struct cell *c = a->cell + home_of(a, s->h);
+        for (uint64_t left = a->cells; left > 0; left--, c = cell_after(a, c)) {
+            uint64_t key = load_key(c);
+            if (key == s->h) {
+                uint64_t val = load_val(c);
+                if (!is_of(s, val))
+                    continue;
+                if (!(val & FROZEN))
+                    return val == ABSENT ? old : val;
+                if (val != (FROZEN | ABSENT))
+                    old = val & ~FROZEN;
+                break;
+            }
+            if (key == EMPTY)
+                return old;
+            if (key == MOVED)
+                break;
+        }
+    }
+    return old;
+}
+
+enum want {
+    LOOK, /* no cell, if there is none */
+    TAKE, /* a cell for a new key */
+    COPY, /* a cell for a key from another array: also when no new key would be taken */
+};
+
+enum find {
+    FOUND,   /* the cell */
+    NOTHING, /* the array ends the search: there is none, and none was wanted */
+    ON,      /* there is none, and never will be: go on in the next array */
+    NO_ROOM, /* no cell is free, and there is no next array */
+};
+
+/*
+ * Finds the cell of s in a, with its val; takes an empty one when one is wanted and the table does not grow. *counted is
+ * set when the cell is newly taken and one of those that are counted.
+ */
+static inline enum find find_cell(struct array *a, const struct sought *s, enum want want, struct cell **cell,
+                                  uint64_t *val, bool *counted)
+{
+    struct cell *c = a->cell + home_of(a, s->h);
+
+    for (uint64_t left = a->cells; left > 0; left--, c = cell_after(a, c)) {
+        uint64_t key = load_key(c);
+        if (key == EMPTY) {
+            uint64_t take = s->h;
+            if (want == LOOK)
+                return NOTHING;
+            if (next_of(a))
+                take = MOVED;
+            else if (want == TAKE && atomic_load_explicit(&a->starved, memory_order_relaxed) &&
+                     atomic_load_explicit(&a->used, memory_order_relaxed) >= a->most)
+                return NO_ROOM;
+            LADE_STEP();
+            /* Who loses may find MOVED, and then the next array; who finds MOVED may have it from here. */
+            if (atomic_compare_exchange_strong_explicit(
+                    &c->key, &key, take, memory_order_acq_rel,
+                    memory_order_acquire)) { /* [table.claim] -> [table.move] [table.key] */
+                key = take;
+                *counted = take == s->h && !((uint64_t)(c - a->cell) & a->sample);
+            }
+        }
+        if (key == MOVED)
+            return ON;
+        if (key == s->h) {
+            *val = load_val(c);
+            if (!is_of(s, *val))
+                continue;
+            *cell = c;
+            return FOUND;
+        }
+    }
+    return next_of(a) ? ON : want == LOOK ? NOTHING : NO_ROOM;
+}
+
+/* Answers whether a has a next array, if need be a new one: of so many cells, or of as many as a needs when that is 0. */
+bool lade_table_grow(struct lade_table *t, struct array *a, uint64_t cells, bool tight);
+
+/* Moves one block of a, whose next array exists. */
+void lade_table_help(struct lade_table *t, struct array *a);
+
+/* Moves what is left of the root array, if it has a next one. False when memory ran out. */
+bool lade_table_complete(struct lade_table *t);
+
+/* Cells for so many keys; tight: as trim packs them. */
+uint64_t lade_table_cells_for(uint64_t keys, bool tight);
+
+/* An empty array, or NULL. A tight one is filled to a higher load before a larger one is wanted. */
+struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight);
+void lade_table_array_free(struct array *a);
+void lade_table_array_put(struct array *a);
+
+/* Zeroed memory of the table's allocator, or NULL. */
+void *lade_table_map(const struct lade_table *t, size_t size);
+void lade_table_unmap(const struct lade_table *t, void *memory, size_t size);
+
+struct record *lade_table_record(struct lade_table *t, const void *key, size_t size, uint64_t value);
+void lade_table_record_free(struct record *r);
+
+/*
+ * Frees a record after a grace period. before is the array through which the caller came to the one where it took the
+ * record out, or NULL: it still leads new operations to the record, which is then freed with it.
+ */
+void lade_table_retire(struct array *before, struct record *r);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays of cells: made, filled from the one before, and given back. */
+#include "table.h"
+
+/* Shares of the cells, in 1/256: wanted is a larger array; the load that trim aims at; a tight one grows; no more is taken. */
+#define GROW_AT 154
+#define TRIM_TO 180
+#define TIGHT_AT 205
+#define MOST 243
+
+static uint64_t share(uint64_t cells, uint64_t of_256)
+{
+    return cells / 256 * of_256 + cells % 256 * of_256 / 256;
+}
+
+uint64_t lade_table_cells_for(uint64_t keys, bool tight)
+{
+    uint64_t of = tight ? TRIM_TO : GROW_AT;
+    uint64_t cells = keys / of * 256 + keys % of * 256 / of + 2;
+
+    return cells < LADE_TABLE_FIRST ? LADE_TABLE_FIRST : cells;
+}
+
+/* Bytes from the beginning of an array's mapping: the flags, then the cells, then the end. */
+static size_t flags_at(void)
+{
+    return (sizeof(struct array) + LADE_APART - 1) / LADE_APART * LADE_APART;
+}
+
+static size_t cells_at(uint64_t blocks)
+{
+    return flags_at() + (size_t)((blocks + LADE_APART - 1) / LADE_APART * LADE_APART);
+}
+
+struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
+{
+    uint64_t blocks = (cells + LADE_TABLE_MOVE - 1) / LADE_TABLE_MOVE;
+    struct array *a = NULL;
+    uint64_t size, unit;
+
+    if (cells > LADE_TABLE_MAX)
+        return NULL;
+    size = cells_at(blocks) + cells * sizeof(struct cell);
+    if (t->config.max_bytes && size > t->config.max_bytes - atomic_load_explicit(&t->bytes, memory_order_relaxed))
+        return NULL;
+    a = lade_table_map(t, (size_t)size);
+    if (!a)
+        return NULL;
+    unit = cells >= LADE_TABLE_SAMPLED ? LADE_TABLE_SAMPLE : 1;
+    a->cells = cells;
+    a->blocks = blocks;
+    a->sample = unit - 1;
+    a->limit = share(cells, tight ? TIGHT_AT : GROW_AT) / unit;
+    a->most = share(cells, MOST) / unit;
+    a->size = size;
+    a->cell = (struct cell *)((char *)a + cells_at(blocks));
+    a->moved = (_Atomic uint8_t *)((char *)a + flags_at());
+    a->table = t;
+    lade_ref_init(&a->ref);
+    atomic_fetch_add_explicit(&t->bytes, size, memory_order_relaxed);
+    return a;
+}
+
+static void free_records(struct array *a)
+{
+    struct record *r = atomic_load_explicit(&a->limbo, memory_order_acquire); /* [table.limbo_free] -> [table.limbo] */
+
+    while (r) {
+        struct record *after = r->limbo;
+        lade_table_record_free(r);
+        r = after;
+    }
+    /* Present ones have gone to the next array, unless this is the last. */
+    for (uint64_t i = 0; i < a->cells; i++) {
+        uint64_t val = atomic_load_explicit(&a->cell[i].val, memory_order_relaxed);
+        if ((val & ~FROZEN) != ABSENT && (!(val & FROZEN) || val & TOMB))
+            lade_table_record_free(record_of(val));
+    }
+}
+
+void lade_table_array_free(struct array *a)
+{
+    struct lade_table *t = a->table;
+    uint64_t size = a->size;
+
+    if (t->config.kind == LADE_TABLE_BYTES)
+        free_records(a);
+    lade_table_unmap(t, a, (size_t)size);
+    atomic_fetch_sub_explicit(&t->bytes, size, memory_order_relaxed);
+}
+
+static void last_put(struct lade_ref *ref)
+{
+    struct array *a = (struct array *)((char *)ref - offsetof(struct array, ref));
+    struct lade_table *t = a->table;
+
+    lade_table_array_free(a);
+    atomic_fetch_sub_explicit(&t->waiting, 1, memory_order_relaxed);
+}
+
+void lade_table_array_put(struct array *a)
+{
+    lade_ref_put(&a->ref, last_put);
+}
+
+static void array_grace(struct rcu_head *head)
+{
+    lade_table_array_put((struct array *)((char *)head - offsetof(struct array, grace)));
+}
+
+static void retire_array(struct array *a)
+{
+    atomic_fetch_add_explicit(&a->table->waiting, 1, memory_order_relaxed);
+    urcu_memb_call_rcu(&a->grace, array_grace);
+}
+
+static const struct lade_alloc *allocator(const struct lade_table *t)
+{
+    return t->config.alloc ? t->config.alloc : &lade_default;
+}
+
+static size_t record_size(size_t size)
+{
+    return (offsetof(struct record, bytes) + size + 15) / 16 * 16;
+}
+
+struct record *lade_table_record(struct lade_table *t, const void *key, size_t size, uint64_t value)
+{
+    const struct lade_alloc *a = allocator(t);
+    struct record *r = a->get(a->context, record_size(size), 16);
+
+    if (!r)
+        return NULL;
+    r->table = t;
+    r->value = value;
+    r->size = size;
+    if (size)
+        memcpy(r->bytes, key, size);
+    return r;
+}
+
+void lade_table_record_free(struct record *r)
+{
+    const struct lade_alloc *a = allocator(r->table);
+
+    a->put(a->context, r, record_size(r->size));
+}
+
+static void record_grace(struct rcu_head *head)
+{
+    lade_table_record_free((struct record *)((char *)head - offsetof(struct record, grace)));
+}
+
+void lade_table_retire(struct array *before, struct record *r)
+{
+    struct record *first;
+
+    if (!before) {
+        urcu_memb_call_rcu(&r->grace, record_grace);
+        return;
+    }
+    first = atomic_load_explicit(&before->limbo, memory_order_relaxed);
+    do
+        r->limbo = first;
+    /* The links are read when the array is freed. */
+    while (!atomic_compare_exchange_weak_explicit(&before->limbo, &first, r, memory_order_release,
+                                                  memory_order_relaxed)); /* [table.limbo] -> [table.limbo_free] */
+}
+
+/* Old arrays may take so much, if that is more than the table. */
+#define SPARE (UINT64_C(1) << 20)
+
+/*
+ * The size that a needs next. Mostly removed keys: the same, which only cleans; or half of it when hardly any is left. But
+ * while old arrays wait to be freed, only more than before: they then take no more memory than the table.
+ */
+static uint64_t size_after(struct lade_table *t, struct array *a)
+{
+    uint64_t unit = a->sample + 1;
+    uint64_t used = atomic_load_explicit(&a->used, memory_order_relaxed);
+    uint64_t dead = atomic_load_explicit(&a->dead, memory_order_relaxed);
+    uint64_t live = dead < used ? (used - dead) * unit : 0;
+    bool spare = atomic_load_explicit(&t->bytes, memory_order_relaxed) <= SPARE ||
+                 atomic_load_explicit(&t->waiting, memory_order_relaxed) == 0;
+
+    if (spare && live < a->cells / 16 && a->cells / 2 >= LADE_TABLE_FIRST)
+        return a->cells / 2;
+    if (spare && live < share(a->cells, GROW_AT) / 2)
+        return a->cells;
+    return a->cells * (a->cells < LADE_TABLE_SAMPLED * 4 ? 4 : 2);
+}
+
+/* Answers whether a has a next array; if need be makes one. */
+static bool extend(struct lade_table *t, struct array *a, uint64_t cells, bool tight)
+{
+    struct array *expected = NULL;
+    struct array *b = NULL;
+
+    if (next_of(a))
+        return true;
+    b = lade_table_array(t, cells ? cells : size_after(t, a), tight);
+    if (!b) {
+        atomic_store_explicit(&a->starved, 1, memory_order_relaxed);
+        return next_of(a) != NULL;
+    }
+    LADE_STEP();
+    if (atomic_compare_exchange_strong_explicit(&a->next, &expected, b, memory_order_release,
+                                                memory_order_relaxed)) /* [table.install] -> [table.next] */
+        atomic_fetch_add_explicit(&t->growths, 1, memory_order_relaxed);
+    else
+        retire_array(b);
+    return true;
+}
+
+bool lade_table_grow(struct lade_table *t, struct array *a, uint64_t cells, bool tight)
+{
+    /* Two arrays are enough, unless a copy finds no room in the second. */
+    if (a != root_of(t) && !lade_table_complete(t))
+        return false;
+    return extend(t, a, cells, tight);
+}
+
+/* Puts a frozen pair of a into the arrays behind it, unless they have something newer. False when there is no room. */
+static bool copy(struct lade_table *t, struct array *a, const struct sought *s, uint64_t val)
+{
+    struct array *b = next_of(a);
+
+    for (;;) {
+        struct cell *c = NULL;
+        uint64_t there = ABSENT;
+        bool counted = false;
+        enum find found = find_cell(b, s, COPY, &c, &there, &counted);
+
+        if (counted)
+            atomic_fetch_add_explicit(&b->used, 1, memory_order_relaxed);
+        if (found == FOUND) {
+            LADE_STEP();
+            if (there == ABSENT &&
+                atomic_compare_exchange_strong_explicit(
+                    &c->val, &there, val, memory_order_acq_rel,
+                    memory_order_acquire)) /* [table.copy] -> [table.val] [table.change] [table.freeze] */
+                return true;
+            if (!is_of(s, there))
+                continue; /* another byte string took the cell */
+            if (there != (FROZEN | ABSENT))
+                return true;
+        }
+        if (found == NO_ROOM && !extend(t, b, 0, false))
+            return false;
+        b = next_of(b);
+    }
+}
+
+static bool move_cell(struct lade_table *t, struct array *a, struct cell *c)
+{
+    struct sought s = {.is_bytes = t->config.kind == LADE_TABLE_BYTES};
+    uint64_t val;
+
+    s.h = atomic_load_explicit(&c->key, memory_order_relaxed); /* the key alone */
+    LADE_STEP();
+    if (s.h == EMPTY &&
+        atomic_compare_exchange_strong_explicit(&c->key, &s.h, MOVED, memory_order_release,
+                                                memory_order_relaxed)) /* [table.move] -> [table.key] [table.claim] */
+        return true;
+    if (s.h == MOVED)
+        return true;
+    LADE_STEP();
+    /* Who finds the val frozen finds the next array; what was done before it was given goes on to who gets the copy. */
+    val = atomic_fetch_or_explicit(&c->val, FROZEN, memory_order_acq_rel) &
+          ~FROZEN; /* [table.freeze] -> [table.val] [table.change] [table.copy] */
+    if (!is_live(&s, val))
+        return true;
+    if (s.is_bytes) {
+        s.bytes = record_of(val)->bytes;
+        s.size = record_of(val)->size;
+    }
+    return copy(t, a, &s, val);
+}
+
+/* Lets operations begin at the next array, once all blocks are moved. */
+static void swing(struct lade_table *t, struct array *a)
+{
+    struct array *expected = a;
+
+    LADE_STEP();
+    /* Who begins at the next array finds all that was moved there. */
+    if (atomic_compare_exchange_strong_explicit(&t->root, &expected, next_of(a), memory_order_release,
+                                                memory_order_relaxed)) /* [table.swing] -> [table.enter] */
+        retire_array(a);
+}
+
+static bool move_block(struct lade_table *t, struct array *a, uint64_t block)
+{
+    uint64_t from = block * LADE_TABLE_MOVE;
+    uint64_t to = a->cells - from < LADE_TABLE_MOVE ? a->cells : from + LADE_TABLE_MOVE;
+
+    for (uint64_t i = from; i < to; i++) {
+        if (!move_cell(t, a, &a->cell[i]))
+            return false;
+    }
+    atomic_fetch_add_explicit(&t->moved_cells, to - from, memory_order_relaxed);
+    LADE_STEP();
+    /* What this block's cells became is known to who counts the last block, or finds all flags set. */
+    if (atomic_exchange_explicit(&a->moved[block], 1, memory_order_release) ==
+            0 && /* [table.flag] -> [table.flagged] */
+        atomic_fetch_add_explicit(&a->done, 1, memory_order_acq_rel) + 1 ==
+            a->blocks) /* [table.done] -> [table.done] */
+        swing(t, a);
+    return true;
+}
+
+void lade_table_help(struct lade_table *t, struct array *a)
+{
+    uint64_t block = atomic_load_explicit(&a->turn, memory_order_relaxed);
+
+    if (block >= a->blocks)
+        return;
+    block = atomic_fetch_add_explicit(&a->turn, 1, memory_order_relaxed);
+    if (block < a->blocks)
+        (void)move_block(t, a, block);
+}
+
+bool lade_table_complete(struct lade_table *t)
+{
+    struct array *a;
+
+    while (a = root_of(t), next_of(a)) {
+        for (uint64_t i = 0; i < a->blocks; i++) {
+            if (!atomic_load_explicit(&a->moved[i], memory_order_acquire) && /* [table.flagged] -> [table.flag] */
+                !move_block(t, a, i))
+                return false;
+        }
+        swing(t, a);
+    }
+    return true;
+}

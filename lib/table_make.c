@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables: made, gone over as a whole, and destroyed. */
+#include "table.h"
+
+#include <sys/random.h>
+
+static bool random_seed(uint64_t *seed)
+{
+    return getrandom(seed, sizeof *seed, 0) == (ssize_t)sizeof *seed;
+}
+
+static bool is_complete(const struct lade_table_hash *hash, enum lade_table_kind kind)
+{
+    return !hash || (kind == LADE_TABLE_WORDS ? hash->mix && hash->unmix : hash->bytes != NULL);
+}
+
+int lade_table_create(struct lade_table **table, const struct lade_table_config *config)
+{
+    static const struct lade_table_config plain;
+    const struct lade_table_config *c = config ? config : &plain;
+    const struct lade_alloc *alloc = c->alloc ? c->alloc : &lade_default;
+    struct lade_table *t = NULL;
+    struct array *first = NULL;
+    uint64_t seed = c->seed;
+
+    if (!table || (c->kind != LADE_TABLE_WORDS && c->kind != LADE_TABLE_BYTES) || c->reserve > LADE_TABLE_MAX / 2 ||
+        !is_complete(c->hash, c->kind))
+        return LADE_INVALID;
+    if (!c->seeded && !random_seed(&seed))
+        return LADE_IO;
+    t = lade_array_get(alloc, 1, sizeof *t);
+    if (!t)
+        return LADE_NO_MEMORY;
+    atomic_init(&t->side[0], ABSENT);
+    atomic_init(&t->side[1], ABSENT);
+    atomic_init(&t->bytes, 0);
+    atomic_init(&t->waiting, 0);
+    atomic_init(&t->moved_cells, 0);
+    atomic_init(&t->growths, 0);
+    t->config = *c;
+    t->hash = c->hash;
+    lade_table_mixer_init(&t->mixer, seed);
+    first = lade_table_array(t, lade_table_cells_for(c->reserve, false), false);
+    if (!first) {
+        lade_array_put(alloc, t, 1, sizeof *t);
+        return LADE_NO_MEMORY;
+    }
+    atomic_init(&t->root, first);
+    /* Starts liburcu's helper thread, which no operation should have to. */
+    (void)urcu_memb_get_default_call_rcu_data();
+    *table = t;
+    return LADE_OK;
+}
+
+/* Records that are still waiting to be copied to the next array belong to nobody else. */
+static void free_waiting(struct array *a)
+{
+    for (uint64_t i = 0; i < a->cells; i++) {
+        uint64_t val = atomic_load_explicit(&a->cell[i].val, memory_order_relaxed);
+        struct sought s = {.h = atomic_load_explicit(&a->cell[i].key, memory_order_relaxed), .is_bytes = true};
+        if (!(val & FROZEN) || !is_live(&s, val & ~FROZEN))
+            continue;
+        s.bytes = record_of(val)->bytes;
+        s.size = record_of(val)->size;
+        if (look_up(next_of(a), &s) == ABSENT)
+            lade_table_record_free(record_of(val));
+    }
+}
+
+void lade_table_destroy(struct lade_table *t)
+{
+    const struct lade_alloc *alloc;
+    struct array *a;
+
+    if (!t)
+        return;
+    alloc = t->config.alloc ? t->config.alloc : &lade_default;
+    if (!lade_table_complete(t) && t->config.kind == LADE_TABLE_BYTES)
+        free_waiting(root_of(t));
+    urcu_memb_barrier();
+    a = root_of(t);
+    while (a) {
+        struct array *next = next_of(a);
+        lade_table_array_free(a);
+        a = next;
+    }
+    lade_array_put(alloc, t, 1, sizeof *t);
+}
+
+static uint64_t unmixed(const struct lade_table *t, uint64_t h)
+{
+    return t->hash ? t->hash->unmix(t->hash->context, h) : lade_table_unmix(&t->mixer, h);
+}
+
+/* The array to go over, which has all keys that were there before the call; NULL when memory ran out. Kept until put. */
+static struct array *hold(struct lade_table *t)
+{
+    struct array *a = NULL;
+
+    urcu_memb_read_lock();
+    if (lade_table_complete(t)) {
+        a = root_of(t);
+        (void)lade_ref_get(&a->ref);
+    }
+    urcu_memb_read_unlock();
+    return a;
+}
+
+/* A word's value as it is now: inside the array's time it may have moved on. */
+static bool visit_word(struct lade_table *t, uint64_t h, uint64_t val,
+                       bool (*visit)(void *, const struct lade_table_entry *), void *context)
+{
+    struct lade_table_entry entry = {0};
+
+    if (val < VALUE_0)
+        return true;
+    entry.key = unmixed(t, h);
+    entry.value = val - VALUE_0;
+    return visit(context, &entry);
+}
+
+static bool visit_words(struct lade_table *t, struct array *a, bool (*visit)(void *, const struct lade_table_entry *),
+                        void *context)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t val =
+            atomic_load_explicit(&t->side[i], memory_order_acquire); /* [table.side_visit] -> [table.change] */
+        if (!visit_word(t, i ? MOVED : EMPTY, val, visit, context))
+            return false;
+    }
+    for (uint64_t i = 0; i < a->cells; i++) {
+        struct sought s = {.h = atomic_load_explicit(&a->cell[i].key, memory_order_relaxed)}; /* the key alone */
+        uint64_t val;
+        if (s.h == EMPTY || s.h == MOVED)
+            continue;
+        urcu_memb_read_lock();
+        val = look_up(root_of(t), &s);
+        urcu_memb_read_unlock();
+        if (!visit_word(t, s.h, val, visit, context))
+            return false;
+    }
+    return true;
+}
+
+static bool visit_bytes(struct lade_table *t, struct array *a, bool (*visit)(void *, const struct lade_table_entry *),
+                        void *context)
+{
+    for (uint64_t i = 0; i < a->cells; i++) {
+        uint64_t val = load_val(&a->cell[i]);
+        struct sought s = {.h = atomic_load_explicit(&a->cell[i].key, memory_order_relaxed), .is_bytes = true};
+        struct lade_table_entry entry = {0};
+        if ((val & ~FROZEN) == ABSENT)
+            continue;
+        s.bytes = record_of(val)->bytes;
+        s.size = record_of(val)->size;
+        val = look_up(root_of(t), &s);
+        if (!is_live(&s, val))
+            continue;
+        entry.bytes = record_of(val)->bytes;
+        entry.size = record_of(val)->size;
+        entry.value = record_of(val)->value;
+        if (!visit(context, &entry))
+            return false;
+    }
+    return true;
+}
+
+int lade_table_for_each(struct lade_table *t, bool (*visit)(void *, const struct lade_table_entry *), void *context)
+{
+    struct array *a;
+    bool all;
+
+    if (!t || !visit)
+        return LADE_INVALID;
+    /* Records may be freed while their cells are still in the array: there a read section is held all the time. */
+    if (t->config.kind == LADE_TABLE_BYTES)
+        urcu_memb_read_lock();
+    a = hold(t);
+    all = a && (t->config.kind == LADE_TABLE_BYTES ? visit_bytes : visit_words)(t, a, visit, context);
+    if (a)
+        lade_table_array_put(a);
+    if (t->config.kind == LADE_TABLE_BYTES)
+        urcu_memb_read_unlock();
+    return all ? LADE_OK : a ? LADE_CANCELLED : LADE_NO_MEMORY;
+}
+
+int lade_table_reserve(struct lade_table *t, uint64_t keys)
+{
+    bool good = true;
+    uint64_t cells;
+
+    if (!t || keys > LADE_TABLE_MAX / 2)
+        return LADE_INVALID;
+    /* Large arrays count a part of their cells; what that may be wrong by comes on top. */
+    cells = lade_table_cells_for(keys + keys / 32, false);
+    urcu_memb_read_lock();
+    while (good && lade_table_complete(t) && root_of(t)->cells < cells)
+        good = lade_table_grow(t, root_of(t), cells, false);
+    good = good && root_of(t)->cells >= cells;
+    urcu_memb_read_unlock();
+    return good ? LADE_OK : LADE_NO_MEMORY;
+}
+
+static uint64_t count_live(struct lade_table *t, struct array *a, struct lade_table_stats *stats)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < a->cells; i++) {
+        struct sought s = {.h = atomic_load_explicit(&a->cell[i].key, memory_order_relaxed),
+                           .is_bytes = t->config.kind == LADE_TABLE_BYTES};
+        uint64_t val = atomic_load_explicit(&a->cell[i].val, memory_order_relaxed) & ~FROZEN; /* only counted */
+        uint64_t probe, home;
+        if (s.h == EMPTY || s.h == MOVED)
+            continue;
+        if (!is_live(&s, val)) {
+            stats->removed++;
+            continue;
+        }
+        home = home_of(a, s.h);
+        probe = (i >= home ? i - home : i + a->cells - home) + 1;
+        stats->keys++;
+        sum += probe;
+        if (probe > stats->longest_probe)
+            stats->longest_probe = probe;
+    }
+    stats->mean_probe = stats->keys ? (double)sum / (double)stats->keys : 0;
+    return stats->keys;
+}
+
+int lade_table_trim(struct lade_table *t)
+{
+    struct lade_table_stats stats = {0};
+    struct array *a;
+    uint64_t cells;
+    int status = LADE_OK;
+
+    if (!t)
+        return LADE_INVALID;
+    urcu_memb_read_lock();
+    if (atomic_load_explicit(&t->waiting, memory_order_relaxed) > 0) {
+        status = LADE_LIMITED;
+    } else if (!lade_table_complete(t)) {
+        status = LADE_NO_MEMORY;
+    } else {
+        a = root_of(t);
+        cells = lade_table_cells_for(count_live(t, a, &stats), true);
+        if (cells < a->cells && (!lade_table_grow(t, a, cells, true) || !lade_table_complete(t)))
+            status = LADE_NO_MEMORY;
+    }
+    urcu_memb_read_unlock();
+    return status;
+}
+
+void lade_table_stats(struct lade_table *t, struct lade_table_stats *stats)
+{
+    static const struct lade_table_stats none;
+    struct array *a;
+
+    *stats = none;
+    if (!t)
+        return;
+    a = hold(t);
+    if (a) {
+        (void)count_live(t, a, stats);
+        stats->cells = a->cells;
+        lade_table_array_put(a);
+    }
+    for (int i = 0; i < 2 && t->config.kind == LADE_TABLE_WORDS; i++)
+        stats->keys += atomic_load_explicit(&t->side[i], memory_order_relaxed) >= VALUE_0;
+    stats->bytes = atomic_load_explicit(&t->bytes, memory_order_relaxed);
+    stats->arrays_waiting = atomic_load_explicit(&t->waiting, memory_order_relaxed);
+    stats->moved_cells = atomic_load_explicit(&t->moved_cells, memory_order_relaxed);
+    stats->growths = atomic_load_explicit(&t->growths, memory_order_relaxed);
+}

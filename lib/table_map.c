@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Zeroed memory for the arrays of tables. */
+#define _DEFAULT_SOURCE /* mmap's flags */
+#include "table.h"
+
+#include <sys/mman.h>
+
+void *lade_table_map(const struct lade_table *t, size_t size)
+{
+    const struct lade_alloc *a = t->config.alloc;
+    void *memory;
+
+    if (a) {
+        memory = lade_array_get(a, size, 1);
+        return memory ? memset(memory, 0, size) : NULL;
+    }
+    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    if (t->config.huge_pages)
+        (void)madvise(memory, size, MADV_HUGEPAGE); /* without them it works too */
+    return memory;
+}
+
+void lade_table_unmap(const struct lade_table *t, void *memory, size_t size)
+{
+    if (t->config.alloc)
+        lade_array_put(t->config.alloc, memory, size, 1);
+    else
+        (void)munmap(memory, size);
+}
