@@ -3,9 +3,19 @@
 
 #include "fetch.h"
 
-static uint64_t mixed(const struct lade_table *t, uint64_t key)
+static inline bool is_plain(const struct lade_table *t)
 {
-    return t->hash ? t->hash->mix(t->hash->context, key) : lade_table_mix(&t->mixer, key);
+    return t && t->is_plain;
+}
+
+static bool has_words(const struct lade_table *t)
+{
+    return t && t->config.kind == LADE_TABLE_WORDS;
+}
+
+static inline uint64_t mixed(const struct lade_table *t, uint64_t key)
+{
+    return t->is_plain ? lade_table_mix(&t->mixer, key) : t->config.hash->mix(t->config.hash->context, key);
 }
 
 /* The place for the two keys that look like codes. */
@@ -132,19 +142,25 @@ static inline int change(struct lade_table *t, const struct sought *s, enum acti
     }
 }
 
-static int give(int status, uint64_t val, uint64_t *value)
+static inline int give(int status, uint64_t val, uint64_t *value)
 {
     if (value && val >= VALUE_0)
         *value = val - VALUE_0;
     return status;
 }
 
-static int get(struct lade_table *t, uint64_t h, uint64_t *value)
+static inline uint64_t val_of(struct lade_table *t, uint64_t h)
 {
     struct sought s = {.h = h};
-    uint64_t val =
-        is_side(h) ? atomic_load_explicit(side_of(t, h), memory_order_acquire) /* [table.side_get] -> [table.change] */
-                   : look_up(root_of(t), &s);
+
+    if (is_side(h))
+        return atomic_load_explicit(side_of(t, h), memory_order_acquire); /* [table.side_get] -> [table.change] */
+    return look_up(root_of(t), &s);
+}
+
+static inline int get(struct lade_table *t, uint64_t h, uint64_t *value)
+{
+    uint64_t val = val_of(t, h);
 
     return give(val >= VALUE_0 ? LADE_OK : LADE_ABSENT, val, value);
 }
@@ -165,33 +181,61 @@ static int change_word(struct lade_table *t, uint64_t h, enum action action, uin
     return give(status, before, other);
 }
 
+/* A key that is there needs no more than a look. */
+static inline int insert(struct lade_table *t, uint64_t h, uint64_t value, uint64_t *winner)
+{
+    uint64_t val = val_of(t, h);
+
+    return val >= VALUE_0 ? give(LADE_PRESENT, val, winner) : change_word(t, h, INSERT, value, winner);
+}
+
 static int change_key(struct lade_table *t, uint64_t key, enum action action, uint64_t value, uint64_t *other)
 {
     int status;
 
-    if (!t || t->config.kind != LADE_TABLE_WORDS || value > LADE_TABLE_VALUE_MAX)
+    if (!has_words(t) || value > LADE_TABLE_VALUE_MAX)
         return LADE_INVALID;
-    urcu_memb_read_lock();
+    lade_read_lock();
     status = change_word(t, mixed(t, key), action, value, other);
-    urcu_memb_read_unlock();
+    lade_read_unlock();
     return status;
 }
 
+static int get_mixed(struct lade_table *t, uint64_t key, uint64_t *value)
+{
+    int status;
+
+    if (!has_words(t))
+        return LADE_INVALID;
+    lade_read_lock();
+    status = get(t, mixed(t, key), value);
+    lade_read_unlock();
+    return status;
+}
+
+/* The fewer instructions, the more look-ups a processor has under way: the usual case stands here alone. */
 int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
 {
     int status;
 
-    if (!t || t->config.kind != LADE_TABLE_WORDS)
-        return LADE_INVALID;
-    urcu_memb_read_lock();
-    status = get(t, mixed(t, key), value);
-    urcu_memb_read_unlock();
+    if (!is_plain(t))
+        return get_mixed(t, key, value);
+    lade_read_lock();
+    status = get(t, lade_table_mix(&t->mixer, key), value);
+    lade_read_unlock();
     return status;
 }
 
 int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *winner)
 {
-    return change_key(t, key, INSERT, value, winner);
+    int status;
+
+    if (!is_plain(t) || value > LADE_TABLE_VALUE_MAX)
+        return change_key(t, key, INSERT, value, winner);
+    lade_read_lock();
+    status = insert(t, lade_table_mix(&t->mixer, key), value, winner);
+    lade_read_unlock();
+    return status;
 }
 
 int lade_table_replace(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *old)
@@ -225,9 +269,9 @@ size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t co
     uint64_t h[TOGETHER];
     size_t good = 0;
 
-    if (!t || t->config.kind != LADE_TABLE_WORDS || !keys || !values || !status)
+    if (!has_words(t) || !keys || !values || !status)
         return 0;
-    urcu_memb_read_lock();
+    lade_read_lock();
     for (size_t i = 0, n; i < count; i += n) {
         n = fetch_many(t, keys + i, count - i, h);
         for (size_t j = 0; j < n; j++) {
@@ -235,7 +279,7 @@ size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t co
             good += status[i + j] == LADE_OK;
         }
     }
-    urcu_memb_read_unlock();
+    lade_read_unlock();
     return good;
 }
 
@@ -245,18 +289,18 @@ size_t lade_table_insert_many(struct lade_table *t, const uint64_t *keys, size_t
     uint64_t h[TOGETHER];
     size_t good = 0;
 
-    if (!t || t->config.kind != LADE_TABLE_WORDS || !keys || !values || !status)
+    if (!has_words(t) || !keys || !values || !status)
         return 0;
     for (size_t i = 0, n; i < count; i += n) {
-        urcu_memb_read_lock();
+        lade_read_lock();
         n = fetch_many(t, keys + i, count - i, h);
         for (size_t j = 0; j < n; j++) {
             uint64_t *winner = winners ? &winners[i + j] : NULL;
-            status[i + j] = values[i + j] > LADE_TABLE_VALUE_MAX ? LADE_INVALID
-                                                                 : change_word(t, h[j], INSERT, values[i + j], winner);
+            status[i + j] =
+                values[i + j] > LADE_TABLE_VALUE_MAX ? LADE_INVALID : insert(t, h[j], values[i + j], winner);
             good += status[i + j] == LADE_OK;
         }
-        urcu_memb_read_unlock();
+        lade_read_unlock();
     }
     return good;
 }
@@ -265,7 +309,8 @@ static bool seek_bytes(struct lade_table *t, struct sought *s, const void *key, 
 {
     if (!t || t->config.kind != LADE_TABLE_BYTES || (!key && size) || size > LADE_TABLE_BYTES_MAX)
         return false;
-    s->h = t->hash ? t->hash->bytes(t->hash->context, key, size) : lade_table_mix_bytes(&t->mixer, key, size);
+    s->h = t->config.hash ? t->config.hash->bytes(t->config.hash->context, key, size)
+                          : lade_table_mix_bytes(&t->mixer, key, size);
     if (is_side(s->h))
         s->h = 1; /* equal hashes are told apart by the bytes */
     s->bytes = key;
@@ -282,14 +327,14 @@ int lade_table_get_bytes(struct lade_table *t, const void *key, size_t size, uin
 
     if (!seek_bytes(t, &s, key, size))
         return LADE_INVALID;
-    urcu_memb_read_lock();
+    lade_read_lock();
     val = look_up(root_of(t), &s);
     if (is_live(&s, val)) {
         status = LADE_OK;
         if (value)
             *value = record_of(val)->value;
     }
-    urcu_memb_read_unlock();
+    lade_read_unlock();
     return status;
 }
 
@@ -310,11 +355,11 @@ static int change_bytes(struct lade_table *t, const void *key, size_t size, enum
         if (!r)
             return LADE_NO_MEMORY;
     }
-    urcu_memb_read_lock();
+    lade_read_lock();
     status = change(t, &s, action, (uint64_t)(uintptr_t)r, &before);
     if (other && is_live(&s, before))
         *other = record_of(before)->value;
-    urcu_memb_read_unlock();
+    lade_read_unlock();
     if (other && action == INSERT && status == LADE_OK)
         *other = value;
     if (r && status != LADE_OK)

@@ -20,12 +20,12 @@
 #include <lade/table.h>
 
 #include "alloc.h"
+#include "read.h"
 #include "step.h"
 #include "table_mix.h"
 
 #include <stdatomic.h>
 #include <string.h>
-#include <urcu/urcu-memb.h>
 
 /* Checkers take smaller ones. */
 #ifndef LADE_TABLE_FIRST
@@ -86,7 +86,7 @@ struct array {
 
 struct lade_table {
     _Atomic(struct array *) root;
-    const struct lade_table_hash *hash;
+    bool is_plain; /* words with the library's hash */
     struct lade_table_mixer mixer;
     struct lade_table_config config;
     _Alignas(LADE_APART) _Atomic uint64_t side[2]; /* vals of the keys that are mixed to EMPTY and MOVED */

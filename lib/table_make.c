@@ -38,7 +38,7 @@ int lade_table_create(struct lade_table **table, const struct lade_table_config 
     atomic_init(&t->moved_cells, 0);
     atomic_init(&t->growths, 0);
     t->config = *c;
-    t->hash = c->hash;
+    t->is_plain = c->kind == LADE_TABLE_WORDS && !c->hash;
     lade_table_mixer_init(&t->mixer, seed);
     first = lade_table_array(t, lade_table_cells_for(c->reserve, false), false);
     if (!first) {
@@ -89,7 +89,7 @@ void lade_table_destroy(struct lade_table *t)
 
 static uint64_t unmixed(const struct lade_table *t, uint64_t h)
 {
-    return t->hash ? t->hash->unmix(t->hash->context, h) : lade_table_unmix(&t->mixer, h);
+    return t->config.hash ? t->config.hash->unmix(t->config.hash->context, h) : lade_table_unmix(&t->mixer, h);
 }
 
 /* The array to go over, which has all keys that were there before the call; NULL when memory ran out. Kept until put. */
@@ -97,12 +97,12 @@ static struct array *hold(struct lade_table *t)
 {
     struct array *a = NULL;
 
-    urcu_memb_read_lock();
+    lade_read_lock();
     if (lade_table_complete(t)) {
         a = root_of(t);
         (void)lade_ref_get(&a->ref);
     }
-    urcu_memb_read_unlock();
+    lade_read_unlock();
     return a;
 }
 
@@ -133,9 +133,9 @@ static bool visit_words(struct lade_table *t, struct array *a, bool (*visit)(voi
         uint64_t val;
         if (s.h == EMPTY || s.h == MOVED)
             continue;
-        urcu_memb_read_lock();
+        lade_read_lock();
         val = look_up(root_of(t), &s);
-        urcu_memb_read_unlock();
+        lade_read_unlock();
         if (!visit_word(t, s.h, val, visit, context))
             return false;
     }
@@ -174,13 +174,13 @@ int lade_table_for_each(struct lade_table *t, bool (*visit)(void *, const struct
         return LADE_INVALID;
     /* Records may be freed while their cells are still in the array: there a read section is held all the time. */
     if (t->config.kind == LADE_TABLE_BYTES)
-        urcu_memb_read_lock();
+        lade_read_lock();
     a = hold(t);
     all = a && (t->config.kind == LADE_TABLE_BYTES ? visit_bytes : visit_words)(t, a, visit, context);
     if (a)
         lade_table_array_put(a);
     if (t->config.kind == LADE_TABLE_BYTES)
-        urcu_memb_read_unlock();
+        lade_read_unlock();
     return all ? LADE_OK : a ? LADE_CANCELLED : LADE_NO_MEMORY;
 }
 
@@ -193,11 +193,11 @@ int lade_table_reserve(struct lade_table *t, uint64_t keys)
         return LADE_INVALID;
     /* Large arrays count a part of their cells; what that may be wrong by comes on top. */
     cells = lade_table_cells_for(keys + keys / 32, false);
-    urcu_memb_read_lock();
+    lade_read_lock();
     while (good && lade_table_complete(t) && root_of(t)->cells < cells)
         good = lade_table_grow(t, root_of(t), cells, false);
     good = good && root_of(t)->cells >= cells;
-    urcu_memb_read_unlock();
+    lade_read_unlock();
     return good ? LADE_OK : LADE_NO_MEMORY;
 }
 
@@ -236,7 +236,7 @@ int lade_table_trim(struct lade_table *t)
 
     if (!t)
         return LADE_INVALID;
-    urcu_memb_read_lock();
+    lade_read_lock();
     if (atomic_load_explicit(&t->waiting, memory_order_relaxed) > 0) {
         status = LADE_LIMITED;
     } else if (!lade_table_complete(t)) {
@@ -247,7 +247,7 @@ int lade_table_trim(struct lade_table *t)
         if (cells < a->cells && (!lade_table_grow(t, a, cells, true) || !lade_table_complete(t)))
             status = LADE_NO_MEMORY;
     }
-    urcu_memb_read_unlock();
+    lade_read_unlock();
     return status;
 }
 

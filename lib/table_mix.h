@@ -2,10 +2,10 @@
 /*
  * How keys become places. Internal.
  *
- * Words: three Feistel rounds on the halves, x -> (k x + c mod 2^64) >> 32 with random k and c. That function is strongly
- * universal (Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic without
- * primes", 1996), so the last two rounds send any two keys, chosen without knowing k and c, to one of m homes with
- * probability at most 1/m + 2^-32; the first breaks up runs of neighbouring keys.
+ * Words: times a random odd number, the high half into the low one, times another. Multiplication by a random odd number
+ * sends any two words, chosen without knowing it, to one of m homes with probability at most 2/m (Dietzfelbinger, Hagerup,
+ * Katajainen, Penttonen, "A reliable randomized algorithm for the closest-pair problem", 1997): that is the last step. The
+ * ones before break up keys in arithmetic progression, which would meet often for unlucky numbers.
  *
  * Byte strings: a polynomial in a random point modulo 2^61 - 1 over pieces of seven bytes, then mixed as a word. Two
  * strings of up to n pieces meet with probability at most (n + 1) / 2^61.
@@ -18,46 +18,46 @@
 #include <stdint.h>
 
 struct lade_table_mixer {
-    uint64_t k[3], c[3];
+    uint64_t first, second; /* odd */
+    uint64_t unfirst, unsecond;
     uint64_t point;
 };
 
 #define LADE_TABLE_PRIME ((UINT64_C(1) << 61) - 1)
 
+/* The number that odd must be multiplied with to give 1: each step doubles the right bits (Newton). */
+static inline uint64_t lade_table_inverse(uint64_t odd)
+{
+    uint64_t inverse = odd; /* right in three bits */
+
+    for (int i = 0; i < 5; i++)
+        inverse *= 2 - odd * inverse;
+    return inverse;
+}
+
 static inline void lade_table_mixer_init(struct lade_table_mixer *m, uint64_t seed)
 {
     struct lade_key key = lade_key_make(seed, 0, UINT64_C(0x7461626c65)); /* "table" */
 
-    for (uint64_t i = 0; i < 3; i++) {
-        m->k[i] = lade_random_at(key, 0, 2 * i);
-        m->c[i] = lade_random_at(key, 0, 2 * i + 1);
-    }
-    m->point = lade_random_at(key, 0, 6) % LADE_TABLE_PRIME;
-}
-
-static inline uint32_t lade_table_round(const struct lade_table_mixer *m, int i, uint32_t x)
-{
-    return (uint32_t)((m->k[i] * x + m->c[i]) >> 32);
+    m->first = lade_random_at(key, 0, 0) | 1;
+    m->second = lade_random_at(key, 0, 1) | 1;
+    m->unfirst = lade_table_inverse(m->first);
+    m->unsecond = lade_table_inverse(m->second);
+    m->point = lade_random_at(key, 0, 2) % LADE_TABLE_PRIME;
 }
 
 static inline uint64_t lade_table_mix(const struct lade_table_mixer *m, uint64_t key)
 {
-    uint32_t left = (uint32_t)(key >> 32), right = (uint32_t)key;
-
-    left ^= lade_table_round(m, 0, right);
-    right ^= lade_table_round(m, 1, left);
-    left ^= lade_table_round(m, 2, right);
-    return (uint64_t)left << 32 | right;
+    key *= m->first;
+    key ^= key >> 32;
+    return key * m->second;
 }
 
 static inline uint64_t lade_table_unmix(const struct lade_table_mixer *m, uint64_t mixed)
 {
-    uint32_t left = (uint32_t)(mixed >> 32), right = (uint32_t)mixed;
-
-    left ^= lade_table_round(m, 2, right);
-    right ^= lade_table_round(m, 1, left);
-    left ^= lade_table_round(m, 0, right);
-    return (uint64_t)left << 32 | right;
+    mixed *= m->unsecond;
+    mixed ^= mixed >> 32;
+    return mixed * m->unfirst;
 }
 
 /* a * b + c modulo 2^61 - 1, for a, b < 2^61 and c < 2^57. */
