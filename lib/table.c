@@ -181,12 +181,15 @@ static int change_word(struct lade_table *t, uint64_t h, enum action action, uin
     return give(status, before, other);
 }
 
-/* A key that is there needs no more than a look. */
+/* A key that is there needs no more than a look, unless there is a growth to help with. */
 static inline int insert(struct lade_table *t, uint64_t h, uint64_t value, uint64_t *winner)
 {
-    uint64_t val = val_of(t, h);
-
-    return val >= VALUE_0 ? give(LADE_PRESENT, val, winner) : change_word(t, h, INSERT, value, winner);
+    if (!next_of(root_of(t))) {
+        uint64_t val = val_of(t, h);
+        if (val >= VALUE_0)
+            return give(LADE_PRESENT, val, winner);
+    }
+    return change_word(t, h, INSERT, value, winner);
 }
 
 static int change_key(struct lade_table *t, uint64_t key, enum action action, uint64_t value, uint64_t *other)

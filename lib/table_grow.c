@@ -32,6 +32,16 @@ static size_t cells_at(uint64_t blocks)
     return flags_at() + (size_t)((blocks + LADE_APART - 1) / LADE_APART * LADE_APART);
 }
 
+static bool reserve_bytes(struct lade_table *t, uint64_t size)
+{
+    uint64_t before = atomic_fetch_add_explicit(&t->bytes, size, memory_order_relaxed);
+
+    if (!t->config.max_bytes || before + size <= t->config.max_bytes)
+        return true;
+    atomic_fetch_sub_explicit(&t->bytes, size, memory_order_relaxed);
+    return false;
+}
+
 struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
 {
     uint64_t blocks = (cells + LADE_TABLE_MOVE - 1) / LADE_TABLE_MOVE;
@@ -41,11 +51,13 @@ struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
     if (cells > LADE_TABLE_MAX)
         return NULL;
     size = cells_at(blocks) + cells * sizeof(struct cell);
-    if (t->config.max_bytes && size > t->config.max_bytes - atomic_load_explicit(&t->bytes, memory_order_relaxed))
+    if (!reserve_bytes(t, size))
         return NULL;
     a = lade_table_map(t, (size_t)size);
-    if (!a)
+    if (!a) {
+        atomic_fetch_sub_explicit(&t->bytes, size, memory_order_relaxed);
         return NULL;
+    }
     unit = cells >= LADE_TABLE_SAMPLED ? LADE_TABLE_SAMPLE : 1;
     a->cells = cells;
     a->blocks = blocks;
@@ -57,7 +69,6 @@ struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
     a->moved = (_Atomic uint8_t *)((char *)a + flags_at());
     a->table = t;
     lade_ref_init(&a->ref);
-    atomic_fetch_add_explicit(&t->bytes, size, memory_order_relaxed);
     return a;
 }
 
@@ -167,6 +178,9 @@ void lade_table_retire(struct array *before, struct record *r)
                                                   memory_order_relaxed)); /* [table.limbo] -> [table.limbo_free] */
 }
 
+/* Arrays from this size on grow twofold, to save memory; smaller ones fourfold, to move less. */
+#define LARGE (UINT64_C(1) << 20)
+
 /* Old arrays may take so much, if that is more than the table. */
 #define SPARE (UINT64_C(1) << 20)
 
@@ -187,7 +201,7 @@ static uint64_t size_after(struct lade_table *t, struct array *a)
         return a->cells / 2;
     if (spare && live < share(a->cells, GROW_AT) / 2)
         return a->cells;
-    return a->cells * (a->cells < LADE_TABLE_SAMPLED * 4 ? 4 : 2);
+    return a->cells * (a->cells < LARGE ? 4 : 2);
 }
 
 /* Answers whether a has a next array; if need be makes one. */
