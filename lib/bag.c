@@ -271,14 +271,15 @@ static bool make_room(struct lade_bag_handle *h, uint64_t size)
     return true;
 }
 
-/* A valid word, when the slot that this handle emptied last does not do. */
+/* A valid word, when the slot that this handle knows to be free does not do, or it knows none. */
 LADE_BAG_APART int put_word_further(struct lade_bag_handle *h, uint64_t word)
 {
     struct lade_bag *b = h->bag;
 
     LADE_STEP();
     uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
-    if (h->remembered == 0 && !(limit & LIMIT_CLOSED) && fill_from_cursor(h, slots_in(b, used(limit)), word, true))
+    if (h->remembered == 0 && !(limit & LIMIT_CLOSED) && look_ahead(h, slots_in(b, used(limit))) &&
+        fill(h, recall(h), 0, word, true))
         return complete(h, word, 0);
     return put_anywhere(h, word, true);
 }

@@ -61,7 +61,7 @@ enum group_state { OPEN, CHECK_EMPTY, EMPTY, CHECK_FULL, FULL };
 
 enum count { PUT, DRAWN, EVICTED, SAMPLED, GIVEN_BACK, BYTES_IN, BYTES_OUT, SAW_FULL, SAW_EMPTY, SCANNED, COUNTS };
 
-#define REMEMBERED 16 /* slots that a handle emptied */
+#define REMEMBERED 16 /* slots that a handle emptied or saw free */
 
 struct lade_bag_handle {
     _Alignas(LADE_APART) struct lade_bag *bag;
@@ -70,7 +70,7 @@ struct lade_bag_handle {
     uint64_t cursor;              /* the next slot that a put looks at */
     uint64_t seen;                /* the slot word that the last choice found */
     uint64_t slot;                /* the slot that the last put filled */
-    uint32_t emptied[REMEMBERED]; /* likely to be free, and in this core's cache */
+    uint32_t emptied[REMEMBERED]; /* by this handle, or seen free: likely to be so still, and in this core's cache */
     uint32_t last, remembered;
     uint32_t spare; /* the free cell that this handle owns */
     uint32_t number;

@@ -12,6 +12,7 @@
 #endif
 
 #define SLOTS_IN_LINE 8
+#define FETCH_AHEAD (4 * SLOTS_IN_LINE) /* slots from the cursor */
 
 #if LADE_BAG_AHEAD > 0
 /* The slots that a random word stands for, unless they are rejected when it is its turn. */
@@ -82,12 +83,12 @@ LADE_BAG_INLINE bool fill_from_cursor(struct lade_bag_handle *h, uint64_t slots,
 {
     _Atomic uint64_t *slot = h->bag->slot;
     uint64_t held = plain ? WORD_BITS : h->bag->held;
-    uint64_t at = h->cursor;
+    uint64_t at = h->cursor < slots ? h->cursor : 0; /* what was looked at longest ago */
     uint64_t end = at + LADE_BAG_PROBES < slots ? at + LADE_BAG_PROBES : slots;
 
     for (; at < end; at++) {
         if (at % SLOTS_IN_LINE == 0)
-            lade_fetch(&slot[at + 4 * SLOTS_IN_LINE < slots ? at + 4 * SLOTS_IN_LINE : at]);
+            lade_fetch(&slot[at + FETCH_AHEAD < slots ? at + FETCH_AHEAD : at]);
         LADE_STEP();
         uint64_t seen = atomic_load_explicit(&slot[at], memory_order_relaxed);
         if (!(seen & held) && fill(h, at, seen, put, plain)) {
@@ -97,6 +98,39 @@ LADE_BAG_INLINE bool fill_from_cursor(struct lade_bag_handle *h, uint64_t slots,
     }
     h->cursor = at;
     return false;
+}
+
+/* Takes a slot off those that the handle remembers, of which there are some. */
+static inline uint64_t recall(struct lade_bag_handle *h)
+{
+    h->remembered--;
+    return h->emptied[h->last-- % REMEMBERED];
+}
+
+/*
+ * Remembers, in a plain bag, the free ones of some slots from the cursor on; nothing was remembered before. Whether a slot
+ * is free cannot be foretold, so there is no branch for each.
+ */
+static inline bool look_ahead(struct lade_bag_handle *h, uint64_t slots)
+{
+    _Atomic uint64_t *slot = h->bag->slot;
+    uint64_t at = h->cursor < slots ? h->cursor : 0; /* what was looked at longest ago */
+    uint64_t end = at + LADE_BAG_PROBES < slots ? at + LADE_BAG_PROBES : slots;
+    uint32_t found = 0;
+
+    while (at < end && found <= REMEMBERED - SLOTS_IN_LINE) {
+        uint64_t line = (at / SLOTS_IN_LINE + 1) * SLOTS_IN_LINE;
+        uint64_t stop = line < end ? line : end;
+        lade_fetch(&slot[at + FETCH_AHEAD < slots ? at + FETCH_AHEAD : at]);
+        for (; at < stop; at++) {
+            LADE_STEP();
+            h->emptied[(found + 1) % REMEMBERED] = (uint32_t)at;
+            found += !(atomic_load_explicit(&slot[at], memory_order_relaxed) & WORD_BITS);
+        }
+    }
+    h->cursor = at;
+    h->last = h->remembered = found;
+    return found > 0;
 }
 
 /* Tries the slots that this handle emptied, then some from the cursor, then from random places. */
