@@ -5,7 +5,7 @@
 
 int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put)
 {
-    return choose(h, act, put, false);
+    return choose_among(h, act, put, slots_to_try(h->bag), 0, false);
 }
 
 int lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot)
@@ -194,9 +194,9 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
 }
 
 /* Replaces a random element, which the handle then knows. LADE_OK, LADE_EMPTY, LADE_CLOSED. */
-LADE_BAG_INLINE int swap(struct lade_bag_handle *h, uint64_t put, bool plain)
+LADE_BAG_INLINE int swap(struct lade_bag_handle *h, uint64_t put, uint64_t slots, uint64_t tried, bool plain)
 {
-    int status = choose(h, EXCHANGE, put, plain);
+    int status = choose_among(h, EXCHANGE, put, slots, tried, plain);
 
     if (status == LADE_OK)
         (void)filled(h->bag, h->slot);
@@ -213,7 +213,7 @@ LADE_BAG_INLINE int put_anywhere(struct lade_bag_handle *h, uint64_t put, bool p
             return complete(h, put, !plain && b->cells ? h->spare : 0);
         if (status != LADE_FULL || b->config.full == LADE_BAG_REJECT)
             return status;
-        status = swap(h, put, false);
+        status = swap(h, put, slots_to_try(b), 0, false);
         if (status == LADE_OK)
             removed(h, h->seen, DROP, NULL, false);
         if (status != LADE_EMPTY)
@@ -423,28 +423,42 @@ int lade_bag_put_sampled(struct lade_bag_handle *h, const void *element, uint64_
     return status;
 }
 
-LADE_BAG_INLINE int take_as(struct lade_bag_handle *h, enum fate fate, void *element, bool plain)
+LADE_BAG_APART int take_any(struct lade_bag_handle *h, enum fate fate, void *element)
 {
-    int status = choose(h, DRAW, 0, plain);
+    int status = choose_among(h, DRAW, 0, slots_to_try(h->bag), 0, false);
 
     if (status == LADE_OK) {
-        removed(h, h->seen, fate, element, plain);
-        if (plain)
-            lade_event_tell(&h->bag->left);
-        else
-            tell(h->bag, &h->bag->left);
+        removed(h, h->seen, fate, element, false);
+        tell(h->bag, &h->bag->left);
     }
     return status;
 }
 
-LADE_BAG_APART int take_any(struct lade_bag_handle *h, enum fate fate, void *element)
+LADE_BAG_INLINE int took_word(struct lade_bag_handle *h, enum fate fate, void *element)
 {
-    return take_as(h, fate, element, false);
+    removed(h, h->seen, fate, element, true);
+    lade_event_tell(&h->bag->left);
+    return LADE_OK;
 }
 
-static inline int take(struct lade_bag_handle *h, enum fate fate, void *element)
+LADE_BAG_APART int take_word_further(struct lade_bag_handle *h, enum fate fate, void *element, uint64_t slots,
+                                     uint64_t tried)
 {
-    return h->bag->plain ? take_as(h, fate, element, true) : take_any(h, fate, element);
+    int status = choose_among(h, DRAW, 0, slots, tried, true);
+
+    return status == LADE_OK ? took_word(h, fate, element) : status;
+}
+
+LADE_BAG_INLINE int take(struct lade_bag_handle *h, enum fate fate, void *element)
+{
+    uint64_t tried;
+
+    if (!h->bag->plain)
+        return take_any(h, fate, element);
+    uint64_t slots = slots_to_try(h->bag);
+    if (!choose_at_once(h, DRAW, 0, slots, &tried))
+        return take_word_further(h, fate, element, slots, tried);
+    return took_word(h, fate, element);
 }
 
 int lade_bag_draw(struct lade_bag_handle *h, void *element)
@@ -457,25 +471,20 @@ int lade_bag_evict(struct lade_bag_handle *h)
     return take(h, DROP, NULL);
 }
 
-LADE_BAG_INLINE int exchange_as(struct lade_bag_handle *h, const void *in, void *out, bool plain)
+LADE_BAG_APART int exchange_any(struct lade_bag_handle *h, const void *in, void *out)
 {
     struct lade_bag *b = h->bag;
 
-    if (plain ? !in || *(const uint64_t *)in - 1 >= LADE_BAG_WORD_MAX
-              : !is_valid(b, in) || b->config.full == LADE_BAG_EVICT_OLDEST)
+    if (!is_valid(b, in) || b->config.full == LADE_BAG_EVICT_OLDEST)
         return LADE_INVALID;
     if (is_closed(b))
         return LADE_CLOSED;
-    uint64_t size = !plain && b->config.bytes ? b->config.bytes(b->config.context, in) : 0;
-    int status = swap(h, plain ? *(const uint64_t *)in : slot_word(h, in), plain);
+    uint64_t size = b->config.bytes ? b->config.bytes(b->config.context, in) : 0;
+    int status = swap(h, slot_word(h, in), slots_to_try(b), 0, false);
     if (status != LADE_OK)
         return status;
-    removed(h, h->seen, HAND_OUT, out, plain);
+    removed(h, h->seen, HAND_OUT, out, false);
     add(h, PUT, 1);
-    if (plain) {
-        lade_event_tell(&b->arrived);
-        return LADE_OK;
-    }
     add(h, BYTES_IN, size);
     tell(b, &b->arrived);
     if (has_limits(b))
@@ -483,14 +492,41 @@ LADE_BAG_INLINE int exchange_as(struct lade_bag_handle *h, const void *in, void 
     return LADE_OK;
 }
 
-LADE_BAG_APART int exchange_any(struct lade_bag_handle *h, const void *in, void *out)
+LADE_BAG_INLINE int exchanged_word(struct lade_bag_handle *h, void *out)
 {
-    return exchange_as(h, in, out, false);
+    removed(h, h->seen, HAND_OUT, out, true);
+    add(h, PUT, 1);
+    lade_event_tell(&h->bag->arrived);
+    return LADE_OK;
 }
 
-static inline int exchange_one(struct lade_bag_handle *h, const void *in, void *out)
+LADE_BAG_APART int exchange_word_further(struct lade_bag_handle *h, uint64_t word, void *out, uint64_t slots,
+                                         uint64_t tried)
 {
-    return h->bag->plain ? exchange_as(h, in, out, true) : exchange_any(h, in, out);
+    int status = swap(h, word, slots, tried, true);
+
+    return status == LADE_OK ? exchanged_word(h, out) : status;
+}
+
+LADE_BAG_INLINE int exchange_one(struct lade_bag_handle *h, const void *in, void *out)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t tried;
+
+    if (!b->plain)
+        return exchange_any(h, in, out);
+    uint64_t word = in ? *(const uint64_t *)in : 0;
+    if (word - 1 >= LADE_BAG_WORD_MAX)
+        return LADE_INVALID;
+    LADE_STEP();
+    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* how far to look, no more */
+    if (limit & LIMIT_CLOSED)
+        return LADE_CLOSED;
+    uint64_t slots = slots_in(b, used(limit));
+    if (!choose_at_once(h, EXCHANGE, word, slots, &tried))
+        return exchange_word_further(h, word, out, slots, tried);
+    (void)filled(b, h->slot);
+    return exchanged_word(h, out);
 }
 
 int lade_bag_exchange(struct lade_bag_handle *h, const void *in, void *out)

@@ -56,26 +56,75 @@ LADE_BAG_INLINE uint64_t pick(struct lade_bag_handle *h, uint64_t slots)
             return product >> 32;
     }
 }
+
+/* As pick(), if that takes neither more random words nor a second one. */
+LADE_BAG_INLINE bool pick_at_once(struct lade_bag_handle *h, uint64_t slots, uint64_t *slot)
+{
+    struct lade_random *r = &h->random;
+    uint64_t half = h->half & UINT32_MAX;
+
+    if (h->half) {
+        h->half = 0;
+    } else {
+        uint32_t next = r->next;
+        if (next + LADE_BAG_AHEAD >= LADE_RANDOM_BUFFER)
+            return false;
+        fetch_slots(h->bag, r->word[next + LADE_BAG_AHEAD], slots);
+        half = r->word[next] & UINT32_MAX;
+        h->half = r->word[next] >> 32 | UINT64_C(1) << 32;
+        r->next = next + 1;
+    }
+    uint64_t product = half * slots;
+    *slot = product >> 32;
+    return (uint32_t)product >= slots || (uint32_t)product >= (UINT64_C(1) << 32) % slots;
+}
 #else
 LADE_BAG_INLINE uint64_t pick(struct lade_bag_handle *h, uint64_t slots)
 {
     return LADE_BAG_BELOW(&h->random, slots);
 }
+
+LADE_BAG_INLINE bool pick_at_once(struct lade_bag_handle *h, uint64_t slots, uint64_t *slot)
+{
+    if (LADE_BAG_TRIES == 0)
+        return false;
+    *slot = pick(h, slots);
+    return true;
+}
 #endif
 
-LADE_BAG_INLINE int choose(struct lade_bag_handle *h, enum act act, uint64_t put, bool plain)
+/* How far to look. */
+LADE_BAG_INLINE uint64_t slots_to_try(struct lade_bag *b)
 {
-    struct lade_bag *b = h->bag;
-
     LADE_STEP();
-    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* how far to look, no more */
-    uint64_t slots = slots_in(b, used(limit));
+    return slots_in(b, used(atomic_load_explicit(&b->limit, memory_order_relaxed))); /* no more than a hint */
+}
+
+/*
+ * Chooses among that many slots, after so many tries. Most choices in a plain bag are made by the first try, which calls
+ * no other function and so needs no registers saved: choose_at_once(). What it leaves to be done is done here.
+ */
+LADE_BAG_INLINE int choose_among(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t slots, uint64_t tried,
+                                 bool plain)
+{
     uint64_t tries = slots / 512 > LADE_BAG_TRIES ? slots / 512 : LADE_BAG_TRIES;
 
-    for (; slots > 0 && tries > 0; tries--)
+    for (; slots > 0 && tries > tried; tries--)
         if (attempt(h, act, pick(h, slots), put, plain))
             return LADE_OK;
     return lade_bag_choose_by_passes(h, act, put);
+}
+
+LADE_BAG_INLINE bool choose_at_once(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t slots,
+                                    uint64_t *tried)
+{
+    uint64_t slot;
+
+    *tried = 0;
+    if (slots == 0 || !pick_at_once(h, slots, &slot))
+        return false;
+    *tried = 1;
+    return attempt(h, act, slot, put, true);
 }
 
 /* Tries some slots from the cursor on. */
