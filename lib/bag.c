@@ -194,9 +194,9 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
 }
 
 /* Replaces a random element, which the handle then knows. LADE_OK, LADE_EMPTY, LADE_CLOSED. */
-LADE_BAG_INLINE int swap(struct lade_bag_handle *h, uint64_t put, uint64_t slots, uint64_t tried, bool plain)
+static inline int swap(struct lade_bag_handle *h, uint64_t put)
 {
-    int status = choose_among(h, EXCHANGE, put, slots, tried, plain);
+    int status = choose_among(h, EXCHANGE, put, slots_to_try(h->bag), 0, false);
 
     if (status == LADE_OK)
         (void)filled(h->bag, h->slot);
@@ -213,7 +213,7 @@ LADE_BAG_INLINE int put_anywhere(struct lade_bag_handle *h, uint64_t put, bool p
             return complete(h, put, !plain && b->cells ? h->spare : 0);
         if (status != LADE_FULL || b->config.full == LADE_BAG_REJECT)
             return status;
-        status = swap(h, put, slots_to_try(b), 0, false);
+        status = swap(h, put);
         if (status == LADE_OK)
             removed(h, h->seen, DROP, NULL, false);
         if (status != LADE_EMPTY)
@@ -480,7 +480,7 @@ LADE_BAG_APART int exchange_any(struct lade_bag_handle *h, const void *in, void 
     if (is_closed(b))
         return LADE_CLOSED;
     uint64_t size = b->config.bytes ? b->config.bytes(b->config.context, in) : 0;
-    int status = swap(h, slot_word(h, in), slots_to_try(b), 0, false);
+    int status = swap(h, slot_word(h, in));
     if (status != LADE_OK)
         return status;
     removed(h, h->seen, HAND_OUT, out, false);
@@ -494,6 +494,7 @@ LADE_BAG_APART int exchange_any(struct lade_bag_handle *h, const void *in, void 
 
 LADE_BAG_INLINE int exchanged_word(struct lade_bag_handle *h, void *out)
 {
+    (void)filled(h->bag, h->slot);
     removed(h, h->seen, HAND_OUT, out, true);
     add(h, PUT, 1);
     lade_event_tell(&h->bag->arrived);
@@ -503,7 +504,7 @@ LADE_BAG_INLINE int exchanged_word(struct lade_bag_handle *h, void *out)
 LADE_BAG_APART int exchange_word_further(struct lade_bag_handle *h, uint64_t word, void *out, uint64_t slots,
                                          uint64_t tried)
 {
-    int status = swap(h, word, slots, tried, true);
+    int status = choose_among(h, EXCHANGE, word, slots, tried, true);
 
     return status == LADE_OK ? exchanged_word(h, out) : status;
 }
@@ -525,7 +526,6 @@ LADE_BAG_INLINE int exchange_one(struct lade_bag_handle *h, const void *in, void
     uint64_t slots = slots_in(b, used(limit));
     if (!choose_at_once(h, EXCHANGE, word, slots, &tried))
         return exchange_word_further(h, word, out, slots, tried);
-    (void)filled(b, h->slot);
     return exchanged_word(h, out);
 }
 
