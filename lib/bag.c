@@ -303,6 +303,14 @@ LADE_BAG_INLINE int put_word(struct lade_bag_handle *h, uint64_t word)
     return complete(h, word, 0);
 }
 
+/*
+ * One in so many slots is free where a batch goes without taking a further group into use. Looking at slots costs a batch as
+ * much as filling them; draws pay with as many tries in vain.
+ */
+#ifndef ROOMY
+#define ROOMY 3
+#endif
+
 /* The slots from..end - 1, at most 64, that look free, as bits. */
 static inline uint64_t free_among(const struct lade_bag *b, uint64_t from, uint64_t end)
 {
@@ -315,19 +323,22 @@ static inline uint64_t free_among(const struct lade_bag *b, uint64_t from, uint6
     return mask;
 }
 
-/* Puts words into what is free between the cursor and the end of its group. The number put. */
-static size_t put_in_group(struct lade_bag_handle *h, uint64_t slots, const uint64_t *word, size_t count)
+/* Puts words into what is free between the cursor and the end of its group. The number put; whether much was free. */
+static size_t put_in_group(struct lade_bag_handle *h, uint64_t slots, const uint64_t *word, size_t count, bool *roomy)
 {
     struct lade_bag *b = h->bag;
     uint64_t from = h->cursor;
     uint64_t end = (from / LADE_BAG_GROUP + 1) * LADE_BAG_GROUP;
+    uint64_t mask;
     size_t done = 0;
 
     end = end < slots ? end : slots;
     for (uint64_t i = end; i < end + LADE_BAG_GROUP && i < slots; i += SLOTS_IN_LINE)
         lade_fetch(&b->slot[i]);
     h->cursor = end;
-    for (uint64_t mask = free_among(b, from, end); mask != 0; mask &= mask - 1) {
+    mask = free_among(b, from, end);
+    *roomy = (uint64_t)__builtin_popcountll(mask) * ROOMY >= end - from;
+    for (; mask != 0; mask &= mask - 1) {
         uint64_t slot = from + (uint64_t)__builtin_ctzll(mask);
         if (done == count || word[done] - 1 >= LADE_BAG_WORD_MAX) {
             h->cursor = slot;
@@ -342,10 +353,11 @@ static size_t put_in_group(struct lade_bag_handle *h, uint64_t slots, const uint
     return done;
 }
 
-/* Words, group by group; one by one where that does not help. */
+/* Words, group by group; a group more where they are nearly full; one by one where that does not help. */
 static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t count)
 {
     struct lade_bag *b = h->bag;
+    bool roomy = true;
     size_t done = 0;
 
     for (int empty = 0; done < count;) {
@@ -353,12 +365,17 @@ static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t 
         uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
         uint64_t slots = slots_in(b, used(limit));
         size_t n = 0;
-        if (!(limit & LIMIT_CLOSED) && h->cursor < slots && empty < 4)
-            n = put_in_group(h, slots, word + done, count - done);
-        else if (put_word(h, word[done]) == LADE_OK)
+        if (!(limit & LIMIT_CLOSED) && slots > 0 && empty < 4) {
+            if (!roomy && used(limit) < b->groups && use_more(h, limit, 1))
+                slots = slots_in(b, used(limit) + 1);
+            if (h->cursor >= slots)
+                h->cursor = 0;
+            n = put_in_group(h, slots, word + done, count - done, &roomy);
+        } else if (put_word(h, word[done]) == LADE_OK) {
             n = 1;
-        else
+        } else {
             break;
+        }
         done += n;
         empty = n > 0 ? 0 : empty + 1;
     }

@@ -201,6 +201,21 @@ LADE_BAG_INLINE bool fill_nearby(struct lade_bag_handle *h, uint64_t slots, uint
     return false;
 }
 
+/* Takes more groups into use than limit says, and goes there. False when the limit has changed meanwhile. */
+static inline bool use_more(struct lade_bag_handle *h, uint64_t limit, uint64_t more)
+{
+    struct lade_bag *b = h->bag;
+    uint64_t groups = used(limit);
+
+    LADE_STEP();
+    if (!atomic_compare_exchange_strong_explicit(
+            &b->limit, &limit, next_limit(limit, groups + more < b->groups ? groups + more : b->groups),
+            memory_order_seq_cst, memory_order_seq_cst)) /* [bag.grow] -> [bag.limit] */
+        return false;
+    h->cursor = groups * LADE_BAG_GROUP;
+    return true;
+}
+
 /* Finds a free slot for put, taking more groups into use if need be. LADE_OK, LADE_FULL, LADE_CLOSED. */
 LADE_BAG_INLINE int place(struct lade_bag_handle *h, uint64_t put, bool plain)
 {
@@ -216,12 +231,7 @@ LADE_BAG_INLINE int place(struct lade_bag_handle *h, uint64_t put, bool plain)
             return LADE_OK;
         if (groups == b->groups)
             return lade_bag_fill_or_full(h, put);
-        uint64_t more = groups + (groups > 7 ? groups / 8 : 1);
-        LADE_STEP();
-        if (atomic_compare_exchange_strong_explicit(
-                &b->limit, &limit, next_limit(limit, more < b->groups ? more : b->groups), memory_order_seq_cst,
-                memory_order_seq_cst)) /* [bag.grow] -> [bag.limit] */
-            h->cursor = groups * LADE_BAG_GROUP;
+        (void)use_more(h, limit, groups > 7 ? groups / 8 : 1);
     }
 }
 
