@@ -29,6 +29,12 @@ static inline _Atomic uint64_t *side_of(struct lade_table *t, uint64_t h)
     return &t->side[h == MOVED];
 }
 
+#ifdef __GNUC__
+#define LADE_TABLE_APART static __attribute__((noinline))
+#else
+#define LADE_TABLE_APART static
+#endif
+
 enum action { INSERT, REPLACE, REMOVE };
 
 /* What an action makes of a val, or the same val when there is nothing to do. */
@@ -181,18 +187,15 @@ static int change_word(struct lade_table *t, uint64_t h, enum action action, uin
     return give(status, before, other);
 }
 
-/* A key that is there needs no more than a look, unless there is a growth to help with. */
-static inline int insert(struct lade_table *t, uint64_t h, uint64_t value, uint64_t *winner)
+LADE_TABLE_APART int insert_and_unlock(struct lade_table *t, uint64_t h, uint64_t value, uint64_t *winner)
 {
-    if (!next_of(root_of(t))) {
-        uint64_t val = val_of(t, h);
-        if (val >= VALUE_0)
-            return give(LADE_PRESENT, val, winner);
-    }
-    return change_word(t, h, INSERT, value, winner);
+    int status = change_word(t, h, INSERT, value, winner);
+
+    lade_read_unlock();
+    return status;
 }
 
-static int change_key(struct lade_table *t, uint64_t key, enum action action, uint64_t value, uint64_t *other)
+LADE_TABLE_APART int change_key(struct lade_table *t, uint64_t key, enum action action, uint64_t value, uint64_t *other)
 {
     int status;
 
@@ -204,7 +207,7 @@ static int change_key(struct lade_table *t, uint64_t key, enum action action, ui
     return status;
 }
 
-static int get_mixed(struct lade_table *t, uint64_t key, uint64_t *value)
+LADE_TABLE_APART int get_mixed(struct lade_table *t, uint64_t key, uint64_t *value)
 {
     int status;
 
@@ -216,29 +219,42 @@ static int get_mixed(struct lade_table *t, uint64_t key, uint64_t *value)
     return status;
 }
 
-/* The fewer instructions, the more look-ups a processor has under way: the usual case stands here alone. */
+/*
+ * The fewer instructions, the more look-ups a processor has under way. So the usual case stands alone, and nothing is kept
+ * in a register while the read section ends, which may call a function.
+ */
 int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
 {
-    int status;
+    uint64_t val;
 
     if (!is_plain(t))
         return get_mixed(t, key, value);
     lade_read_lock();
-    status = get(t, lade_table_mix(&t->mixer, key), value);
+    val = val_of(t, lade_table_mix(&t->mixer, key));
+    if (val >= VALUE_0) {
+        if (value)
+            *value = val - VALUE_0;
+        lade_read_unlock();
+        return LADE_OK;
+    }
     lade_read_unlock();
-    return status;
+    return LADE_ABSENT;
 }
 
 int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *winner)
 {
-    int status;
+    uint64_t h, val;
 
     if (!is_plain(t) || value > LADE_TABLE_VALUE_MAX)
         return change_key(t, key, INSERT, value, winner);
     lade_read_lock();
-    status = insert(t, lade_table_mix(&t->mixer, key), value, winner);
+    h = lade_table_mix(&t->mixer, key);
+    if (next_of(root_of(t)) || (val = val_of(t, h)) < VALUE_0)
+        return insert_and_unlock(t, h, value, winner);
+    if (winner)
+        *winner = val - VALUE_0;
     lade_read_unlock();
-    return status;
+    return LADE_PRESENT;
 }
 
 int lade_table_replace(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *old)
@@ -299,8 +315,8 @@ size_t lade_table_insert_many(struct lade_table *t, const uint64_t *keys, size_t
         n = fetch_many(t, keys + i, count - i, h);
         for (size_t j = 0; j < n; j++) {
             uint64_t *winner = winners ? &winners[i + j] : NULL;
-            status[i + j] =
-                values[i + j] > LADE_TABLE_VALUE_MAX ? LADE_INVALID : insert(t, h[j], values[i + j], winner);
+            status[i + j] = values[i + j] > LADE_TABLE_VALUE_MAX ? LADE_INVALID
+                                                                 : change_word(t, h[j], INSERT, values[i + j], winner);
             good += status[i + j] == LADE_OK;
         }
         lade_read_unlock();
