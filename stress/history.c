@@ -128,6 +128,43 @@ static void bag_print(FILE *to, const struct history_op *op)
 
 const struct history_spec history_bag = {sizeof(struct bag), bag_begin, bag_apply, bag_print};
 
+static void key_begin(void *state, uint64_t parameter)
+{
+    memcpy(state, &parameter, sizeof parameter);
+}
+
+static bool key_apply(void *state, const struct history_op *op)
+{
+    uint64_t value, in = op->word >> 32, out = op->word & UINT32_MAX;
+
+    memcpy(&value, state, sizeof value);
+    if (op->kind == HISTORY_INSERT && value == 0) {
+        memcpy(state, &in, sizeof in);
+        return op->status == LADE_OK && out == in;
+    }
+    if (value == 0)
+        return op->status == LADE_ABSENT;
+    if (op->kind == HISTORY_REMOVE || op->kind == HISTORY_REPLACE) {
+        in = op->kind == HISTORY_REPLACE ? in : 0;
+        memcpy(state, &in, sizeof in);
+    }
+    return op->status == (op->kind == HISTORY_INSERT ? LADE_PRESENT : LADE_OK) && out == value;
+}
+
+static void key_print(FILE *to, const struct history_op *op)
+{
+    static const char *const name[] = {"get", "insert", "replace", "remove"};
+
+    fprintf(to, "%s ", name[op->kind]);
+    if (op->kind == HISTORY_INSERT || op->kind == HISTORY_REPLACE)
+        fprintf(to, "%" PRIu64 " ", op->word >> 32);
+    fprintf(to, "-> %s", lade_status_text(op->status));
+    if (op->status != LADE_ABSENT)
+        fprintf(to, ", %" PRIu64, op->word & UINT32_MAX);
+}
+
+const struct history_spec history_key = {sizeof(uint64_t), key_begin, key_apply, key_print};
+
 /* A set of byte strings of one length: open addressing, never more than half full. */
 struct set {
     size_t length, count, slots;

@@ -59,6 +59,13 @@ enum { HISTORY_PUT, HISTORY_DRAW, HISTORY_EXCHANGE };
 #define HISTORY_BAG_MAX 16
 extern const struct history_spec history_bag;
 
+/*
+ * One key of a map: a value below 2^32, or none. The parameter is the value at the beginning, 0 for none. The pair of words
+ * is the value that was given and the one that was answered; an insert answers the value that the key has afterwards.
+ */
+enum { HISTORY_GET, HISTORY_INSERT, HISTORY_REPLACE, HISTORY_REMOVE };
+extern const struct history_spec history_key;
+
 enum history_verdict {
     HISTORY_LINEARIZABLE,
     HISTORY_NOT,     /* no order explains the answers */

@@ -122,6 +122,35 @@ static const struct example bag_example[] = {
     {"bag: no exchange though there was a word", 2, HISTORY_NOT, {PUT(0, 1, 2, 7), NO_TRADE(1, 3, 4, 8)}},
 };
 
+#define KEY(thread, from, to, kind, status, in, out)                                                                   \
+    {                                                                                                                  \
+        from, to, thread, HISTORY_##kind, LADE_##status, HISTORY_PAIR(in, out)                                         \
+    }
+
+/* The capacity is the value at the beginning. */
+static const struct example key_example[] = {
+    {"key: all operations in a row",
+     0,
+     HISTORY_LINEARIZABLE,
+     {KEY(0, 1, 2, GET, ABSENT, 0, 0), KEY(0, 3, 4, INSERT, OK, 7, 7), KEY(1, 5, 6, INSERT, PRESENT, 8, 7),
+      KEY(1, 7, 8, REPLACE, OK, 9, 7), KEY(0, 9, 10, GET, OK, 0, 9), KEY(0, 11, 12, REMOVE, OK, 0, 9),
+      KEY(1, 13, 14, REPLACE, ABSENT, 6, 0), KEY(1, 15, 16, REMOVE, ABSENT, 0, 0)}},
+    {"key: what was there at the beginning", 5, HISTORY_LINEARIZABLE, {KEY(0, 1, 2, REMOVE, OK, 0, 5)}},
+    {"key: the later of two inserts wins beside the earlier",
+     0,
+     HISTORY_LINEARIZABLE,
+     {KEY(0, 1, 4, INSERT, PRESENT, 7, 8), KEY(1, 2, 3, INSERT, OK, 8, 8)}},
+    {"key: two winners", 0, HISTORY_NOT, {KEY(0, 1, 4, INSERT, OK, 7, 7), KEY(1, 2, 3, INSERT, OK, 8, 8)}},
+    {"key: another winner's value",
+     0,
+     HISTORY_NOT,
+     {KEY(0, 1, 2, INSERT, OK, 7, 7), KEY(1, 3, 4, INSERT, PRESENT, 8, 9)}},
+    {"key: a value from before", 5, HISTORY_NOT, {KEY(0, 1, 2, REPLACE, OK, 7, 5), KEY(1, 3, 4, GET, OK, 0, 5)}},
+    {"key: removed and back again", 5, HISTORY_NOT, {KEY(0, 1, 2, REMOVE, OK, 0, 5), KEY(1, 3, 4, GET, OK, 0, 5)}},
+    {"key: removed twice", 5, HISTORY_NOT, {KEY(0, 1, 4, REMOVE, OK, 0, 5), KEY(1, 2, 3, REMOVE, OK, 0, 5)}},
+    {"key: lost", 0, HISTORY_NOT, {KEY(0, 1, 2, INSERT, OK, 7, 7), KEY(1, 3, 4, GET, ABSENT, 0, 0)}},
+};
+
 static size_t length_of(const struct history_op *op)
 {
     size_t count = 0;
@@ -238,6 +267,7 @@ int main(int argc, char **argv)
     check_begin(argc, argv);
     examples(&history_queue, example, sizeof example / sizeof *example);
     examples(&history_bag, bag_example, sizeof bag_example / sizeof *bag_example);
+    examples(&history_key, key_example, sizeof key_example / sizeof *key_example);
     replay();
     wide();
     against_all_orders(&history_queue, 2, "queue");

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread stops for ever at each step of each operation on a table in turn. The others go on, through growth, shrinking
+ * and cleaning: all their answers are what they must be. Old arrays are not freed meanwhile; how much they take is
+ * measured. Then the thread is released, its own answer must be right too, and everything be there once.
+ */
+#include "tables.h"
+
+#include "table_model.h"
+
+enum { WORKERS = 2, VICTIMS_MOST = ACTORS_MOST - WORKERS };
+
+enum operation {
+    V_GET,
+    V_INSERT,
+    V_INSERT_SHARED,
+    V_REPLACE,
+    V_REMOVE,
+    V_GET_MANY,
+    V_INSERT_MANY,
+    V_FILL, /* several inserts, so that the table grows */
+    V_COMPLETE,
+    V_TRIM,
+    V_RESERVE,
+    V_FOR_EACH,
+    V_STATS,
+    OPERATIONS
+};
+static const char *const operation_name[] = {"get",
+                                             "insert",
+                                             "insert of a shared key",
+                                             "replace",
+                                             "remove",
+                                             "get_many",
+                                             "insert_many",
+                                             "inserts with growth",
+                                             "completing a growth",
+                                             "trim",
+                                             "reserve",
+                                             "for_each",
+                                             "stats"};
+
+typedef const char *fault;
+
+struct victim {
+    enum operation op;
+    struct actor *actor;
+    struct step_plan plan;
+    pthread_t thread;
+};
+
+static struct actor actor[ACTORS_MOST];
+
+static void victim_acts(struct victim *v)
+{
+    struct actor *a = v->actor;
+    struct lade_table_stats stats;
+    int status = LADE_OK;
+
+    switch (v->op) {
+    case V_GET:
+        own_single(a, 0, M_GET);
+        break;
+    case V_INSERT:
+        own_single(a, 1, M_INSERT); /* removed before */
+        break;
+    case V_INSERT_SHARED:
+        shared_single(a, 0, M_INSERT);
+        break;
+    case V_REPLACE:
+        own_single(a, 0, M_REPLACE);
+        break;
+    case V_REMOVE:
+        own_single(a, 0, M_REMOVE);
+        break;
+    case V_GET_MANY:
+    case V_INSERT_MANY:
+        if (!has_strings())
+            batch(a, 0, scene.keys, v->op == V_INSERT_MANY);
+        break;
+    case V_FILL:
+        for (uint64_t i = scene.keys - 4; i < scene.keys; i++)
+            own_single(a, i, M_INSERT);
+        break;
+    case V_TRIM:
+        status = lade_table_trim(scene.table);
+        break;
+    case V_COMPLETE:
+    case V_RESERVE:
+        status = lade_table_reserve(scene.table, v->op == V_RESERVE ? 2 * scene.keys : 1);
+        break;
+    case V_FOR_EACH:
+        visit_all(a);
+        break;
+    default:
+        lade_table_stats(scene.table, &stats);
+    }
+    if (status != LADE_OK && status != LADE_LIMITED)
+        model_wrong(a, "the status of trim or reserve");
+}
+
+static void *victim_body(void *arg)
+{
+    struct victim *v = arg;
+
+    urcu_memb_register_thread();
+    step_plan = &v->plan;
+    victim_acts(v);
+    step_plan = NULL;
+    urcu_memb_unregister_thread();
+    if (!v->plan.stopped)
+        (void)sem_post(&v->plan.reached);
+    return NULL;
+}
+
+static void victim_stops(struct victim *v, enum operation op, struct actor *a, unsigned step)
+{
+    v->op = op;
+    v->actor = a;
+    v->plan = (struct step_plan){.stop_at = step};
+    (void)sem_init(&v->plan.reached, 0, 0);
+    (void)sem_init(&v->plan.resume, 0, 0);
+    if (pthread_create(&v->thread, NULL, victim_body, v) != 0)
+        exit(2);
+    step_wait(&v->plan.reached);
+}
+
+static void victim_goes_on(struct victim *v)
+{
+    (void)sem_post(&v->plan.resume);
+    (void)pthread_join(v->thread, NULL);
+    (void)sem_destroy(&v->plan.reached);
+    (void)sem_destroy(&v->plan.resume);
+}
+
+/* Bytes of arrays that are neither in use nor to be used next. */
+static uint64_t held_back(struct lade_table *t, uint64_t *used)
+{
+    uint64_t bytes;
+
+    *used = 0;
+    urcu_memb_read_lock();
+    bytes = atomic_load(&t->bytes);
+    for (struct array *a = root_of(t); a; a = next_of(a))
+        *used += a->size;
+    urcu_memb_read_unlock();
+    return bytes > *used ? bytes - *used : 0;
+}
+
+/* The most that is held back, in percent of what may be: the size of the table, or 1 MiB. */
+struct worker_room {
+    uint64_t most_bytes, most_percent, most_arrays;
+};
+
+static struct worker_room room;
+
+static void measure(void)
+{
+    uint64_t used, held = held_back(scene.table, &used), may = used > SPARE ? used : SPARE;
+    uint64_t arrays = atomic_load(&scene.table->waiting);
+
+    if (held > room.most_bytes)
+        room.most_bytes = held;
+    if (held * 100 / may > room.most_percent)
+        room.most_percent = held * 100 / may;
+    if (arrays > room.most_arrays)
+        room.most_arrays = arrays;
+}
+
+static void *worker_body(void *arg)
+{
+    struct actor *a = arg;
+    uint64_t phase = scene.operations / (2 * PHASES) + 1, begun = a->operations;
+
+    urcu_memb_register_thread();
+    while (a->operations - begun < scene.operations) {
+        model_act(a, (enum phase)((a->operations - begun) / phase % PHASES));
+        if (a->number == 0 && a->operations % 256 == 0)
+            measure();
+    }
+    urcu_memb_unregister_thread();
+    return NULL;
+}
+
+/* Own keys 0 are there, own keys 1 were removed; some more, so that the table is before, in or behind a growth. */
+static void begin_scene(enum lade_table_kind kind, unsigned victims, uint64_t operations, uint64_t keys,
+                        unsigned filled)
+{
+    memory_begin(0, 0);
+    scene.config = (struct lade_table_config){.kind = kind, .seeded = true, .seed = check_seed() + filled};
+    scene.config.alloc = &memory_alloc;
+    scene.threads = WORKERS + victims;
+    scene.operations = operations / WORKERS;
+    scene.keys = keys;
+    scene.races = 0;
+    scene.whole = true;
+    if (lade_table_create(&scene.table, &scene.config) != LADE_OK)
+        exit(2);
+    actors_begin(actor, check_seed() ^ operations ^ filled);
+    for (unsigned i = WORKERS; i < scene.threads; i++) {
+        own_single(&actor[i], 0, M_INSERT);
+        own_single(&actor[i], 1, M_INSERT);
+        own_single(&actor[i], 1, M_REMOVE);
+    }
+    for (unsigned i = 0; i < filled; i++)
+        own_single(&actor[i % WORKERS], 2 + i / WORKERS % (keys - 2), M_INSERT);
+}
+
+static fault end_scene(void)
+{
+    struct account sum = {0};
+
+    model_settle(actor, &sum);
+    actors_end(actor);
+    return sum.wrong ? sum.first_wrong : NULL;
+}
+
+/* A grace period for many tables at once: then everything is back. */
+static fault bury(struct lade_table *table, bool all)
+{
+    enum { MOST_BURIED = 64 };
+    static struct lade_table *buried[MOST_BURIED];
+    static unsigned count;
+    fault found = NULL;
+
+    if (table)
+        buried[count++] = table;
+    if (count < MOST_BURIED && !all)
+        return NULL;
+    for (unsigned i = 0; i < count; i++)
+        (void)lade_table_complete(buried[i]);
+    urcu_memb_barrier();
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t used, held = held_back(buried[i], &used);
+        if (held != 0 || atomic_load(&buried[i]->waiting) != 0)
+            found = "old arrays are not freed after the release";
+    }
+    tables_waited = true;
+    while (count > 0)
+        lade_table_destroy(buried[--count]);
+    tables_waited = false;
+    return found;
+}
+
+/* *stopped tells whether the operation has that many steps. */
+static fault run_trial(enum lade_table_kind kind, enum operation op, unsigned filled, unsigned step,
+                       uint64_t operations, uint64_t keys, bool *stopped)
+{
+    static struct victim v;
+    fault found, later;
+
+    begin_scene(kind, 1, operations, keys, filled);
+    victim_stops(&v, op, &actor[WORKERS], step);
+    *stopped = v.plan.stopped;
+    if (*stopped)
+        check_threads(WORKERS, worker_body, actor, sizeof *actor);
+    victim_goes_on(&v);
+    found = end_scene();
+    later = bury(scene.table, false);
+    return found ? found : later;
+}
+
+static uint64_t random_state;
+
+struct tally {
+    unsigned trials, faults, most_steps;
+    fault first;
+};
+
+static void note(struct tally *tally, fault found, enum operation op, unsigned filled, unsigned step)
+{
+    if (!found)
+        return;
+    if (tally->faults++ == 0)
+        tally->first = found;
+    if (table_fault == SOUND && tally->faults == 1)
+        printf("%s, %u filled, stopped at step %u: %s\n", operation_name[op], filled, step, found);
+}
+
+static void each_step(enum operation op, uint64_t operations, unsigned every, struct tally *tally)
+{
+    static const unsigned filled[] = {0, 3, 4, 5, 9, 14};
+
+    for (unsigned kind = 0; kind <= LADE_TABLE_BYTES; kind++)
+        for (unsigned f = 0; f < sizeof filled / sizeof *filled; f++) {
+            bool stopped = true;
+            /* A broken table of byte strings would free what is in use. */
+            if ((SLOW > 1 && f % 3 != 1) || (table_fault != SOUND && kind == LADE_TABLE_BYTES))
+                continue;
+            for (unsigned step = 1 + check_below(&random_state, every); stopped; step += every) {
+                fault found = run_trial((enum lade_table_kind)kind, op, filled[f], step, operations, 12, &stopped);
+                tally->trials += stopped;
+                if (stopped && step > tally->most_steps)
+                    tally->most_steps = step;
+                note(tally, found, op, filled[f], step);
+            }
+        }
+}
+
+static void never_blocks(enum operation op, uint64_t operations)
+{
+    struct tally tally = {0};
+
+    each_step(op, operations, SLOW > 1 ? 8 : check_full() ? 1 : 2, &tally);
+    check(tally.faults == 0 && tally.trials > 0, "lade_table",
+          "%s stopped in %u trials at up to %u steps, then %llu operations of others: %u faults%s%s",
+          operation_name[op], tally.trials, tally.most_steps, ULL(operations), tally.faults,
+          tally.first ? ", first: " : "", tally.first ? tally.first : "");
+}
+
+/* The same at length in a table of some MiB, where old arrays weigh. */
+static void never_blocks_for_long(uint64_t operations, unsigned rounds)
+{
+    enum { KEYS = 30000 };
+    struct tally tally = {0};
+
+    room = (struct worker_room){0};
+    for (unsigned round = 0; round < rounds; round++) {
+        enum operation op = (enum operation)(round % OPERATIONS);
+        unsigned filled = 2 * (1 + check_below(&random_state, KEYS - 2)), step;
+        bool stopped = false;
+        /* An operation that has fewer steps is tried again at an earlier one. */
+        for (step = 1 + check_below(&random_state, 2000); !stopped; step = 1 + step / 4) {
+            if (op == V_GET_MANY || op == V_INSERT_MANY)
+                op = V_FILL;
+            fault found =
+                run_trial((enum lade_table_kind)(round % 4 == 3), op, filled, step, operations, KEYS, &stopped);
+            tally.trials += stopped;
+            note(&tally, found, op, filled, step);
+        }
+    }
+    check(tally.faults == 0 && tally.trials == rounds, "lade_table",
+          "%u threads, one at a time, stopped in a large table, then %llu operations of others: %u faults%s%s",
+          tally.trials, ULL(operations), tally.faults, tally.first ? ", first: " : "", tally.first ? tally.first : "");
+    check(room.most_percent <= 100, "lade_table",
+          "held back by a stopped thread: at most %llu arrays, %llu KiB, %llu %% of the table or of 1 MiB",
+          ULL(room.most_arrays), ULL(room.most_bytes / 1024), ULL(room.most_percent));
+}
+
+/* Threads stop one after the other at random steps, and stay. */
+static void abandoned(unsigned rounds, uint64_t operations)
+{
+    static struct victim v[VICTIMS_MOST];
+    struct tally tally = {0};
+    unsigned stopped = 0;
+
+    for (unsigned round = 0; round < rounds; round++) {
+        fault found, later;
+        begin_scene((enum lade_table_kind)(round % 2), VICTIMS_MOST, operations, 12, round % 8);
+        for (unsigned i = 0; i < VICTIMS_MOST; i++) {
+            enum operation op = (enum operation)check_below(&random_state, OPERATIONS);
+            victim_stops(&v[i], op, &actor[WORKERS + i], 1 + check_below(&random_state, 60));
+            stopped += v[i].plan.stopped;
+            check_threads(WORKERS, worker_body, actor, sizeof *actor);
+        }
+        for (unsigned i = 0; i < VICTIMS_MOST; i++)
+            victim_goes_on(&v[round % 2 ? i : VICTIMS_MOST - 1 - i]);
+        found = end_scene();
+        later = bury(scene.table, false);
+        note(&tally, found ? found : later, OPERATIONS - 1, round % 8, 0);
+    }
+    check(tally.faults == 0 && stopped > 0, "lade_table",
+          "%u times %d threads stop one after the other, %u inside an operation, and others go on: %u faults%s%s",
+          rounds, (int)VICTIMS_MOST, stopped, tally.faults, tally.first ? ", first: " : "",
+          tally.first ? tally.first : "");
+}
+
+/* The driver must notice a table that is broken where a stopped thread makes it visible. */
+static void negatives(void)
+{
+    static const char *const what[] = {"", "copies write over", "cells are moved without being frozen"};
+
+    for (unsigned how = WRITE_OVER; how <= NOT_FROZEN; how++) {
+        struct tally tally = {0};
+        table_fault = (enum table_fault)how;
+        each_step(how == WRITE_OVER ? V_COMPLETE : V_REPLACE, 200, 1, &tally);
+        table_fault = SOUND;
+        check(tally.faults > 0, "driver", "negative: %s: %u of %u trials%s%s", what[how], tally.faults, tally.trials,
+              tally.first ? ", first: " : "", tally.first ? tally.first : "");
+    }
+    room = (struct worker_room){0};
+    begin_scene(LADE_TABLE_WORDS, 1, 100, 12, 5);
+    atomic_fetch_add(&scene.table->bytes, 2 * SPARE);
+    measure();
+    atomic_fetch_sub(&scene.table->bytes, 2 * SPARE);
+    fault rest = end_scene();
+    (void)bury(scene.table, true);
+    check(room.most_percent > 100 && !rest, "driver", "negative: 2 MiB that are held back are %s",
+          room.most_percent > 100 ? "noticed" : "accepted");
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    check_within(check_full() ? 3000 : 300, "table_stopped");
+    urcu_memb_register_thread();
+    random_state = check_seed();
+    negatives();
+    for (unsigned op = 0; op < OPERATIONS; op++)
+        never_blocks((enum operation)op, (check_full() ? 10000u : 400u) / SLOW);
+    abandoned(check_full() ? 500 : 40 / SLOW, (check_full() ? 20000u : 2000u) / SLOW);
+    never_blocks_for_long((check_full() ? 1000000u : 100000u) / SLOW, check_full() ? 130 : 2 * OPERATIONS / SLOW + 4);
+    fault rest = bury(NULL, true);
+    check(!rest, "lade_table", "after the release %s", rest ? rest : "all old arrays are freed");
+    urcu_memb_unregister_thread();
+    check_within(0, NULL);
+    return check_end();
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table's sources, stepped (steps.h), with arrays and blocks so small that a few keys make it grow. Every load is a
+ * step too. Two faults can be switched on, for checks that must notice them.
+ */
+#ifndef LADE_STRESS_TABLES_H
+#define LADE_STRESS_TABLES_H
+
+#include "steps.h"
+
+#include <lade/ref.h>
+#include <urcu/urcu-memb.h>
+
+#define LADE_TABLE_FIRST 8
+#define LADE_TABLE_MOVE 4
+#define LADE_TABLE_SAMPLED 4096
+
+/* Negative: a val is written though another is there; a cell is moved and its val can still be changed. */
+enum table_fault { SOUND, WRITE_OVER, NOT_FROZEN };
+static enum table_fault table_fault;
+
+typedef struct array *step_array;
+typedef struct record *step_record;
+
+#define STEP_LOAD(name, type)                                                                                          \
+    static inline type name(_Atomic type *object, memory_order order)                                                  \
+    {                                                                                                                  \
+        step_here();                                                                                                   \
+        return atomic_load_explicit(object, order);                                                                    \
+    }
+
+STEP_LOAD(step_load_64, uint64_t)
+STEP_LOAD(step_load_32, uint32_t)
+STEP_LOAD(step_load_8, uint8_t)
+STEP_LOAD(step_load_array, step_array)
+STEP_LOAD(step_load_record, step_record)
+
+static inline bool table_cas_64(_Atomic uint64_t *object, uint64_t *expected, uint64_t wanted, memory_order success,
+                                memory_order failure)
+{
+    bool is_val = (uintptr_t)object % (2 * sizeof *object) != 0;
+
+    if (table_fault == WRITE_OVER && is_val && *expected == 0) {
+        atomic_store(object, wanted);
+        return true;
+    }
+    return step_cas_64(object, expected, wanted, success, failure);
+}
+
+static inline bool step_cas_array(_Atomic step_array *object, step_array *expected, step_array wanted,
+                                  memory_order success, memory_order failure)
+{
+    step_array before = *expected;
+
+    /* Not by the macro that steps.h has made of it. */
+    while (!atomic_compare_exchange_weak_explicit(object, expected, wanted, success, failure))
+        if (*expected != before) {
+            step_here();
+            return false;
+        }
+    step_here();
+    return true;
+}
+
+static inline uint64_t table_or_64(_Atomic uint64_t *object, uint64_t bits, memory_order order)
+{
+    return table_fault == NOT_FROZEN ? atomic_load(object) : step_or_64(object, bits, order);
+}
+
+static inline uint8_t step_exchange_8(_Atomic uint8_t *object, uint8_t value, memory_order order)
+{
+    uint8_t old = atomic_exchange_explicit(object, value, order);
+
+    step_here();
+    return old;
+}
+
+/* What follows holds for the sources only. */
+#pragma push_macro("atomic_load_explicit")
+#pragma push_macro("atomic_compare_exchange_strong_explicit")
+#pragma push_macro("atomic_fetch_or_explicit")
+#pragma push_macro("atomic_exchange_explicit")
+#undef atomic_load_explicit
+#define atomic_load_explicit(object, order)                                                                            \
+    _Generic((object), _Atomic uint64_t *                                                                              \
+             : step_load_64, _Atomic uint32_t *                                                                        \
+             : step_load_32, _Atomic uint8_t *                                                                         \
+             : step_load_8, _Atomic step_array *                                                                       \
+             : step_load_array, _Atomic step_record *                                                                  \
+             : step_load_record)(object, order)
+
+#undef atomic_compare_exchange_strong_explicit
+#define atomic_compare_exchange_strong_explicit(object, expected, wanted, success, failure)                            \
+    _Generic((object), _Atomic uint64_t *                                                                              \
+             : table_cas_64, _Atomic step_array *                                                                      \
+             : step_cas_array)(object, expected, wanted, success, failure)
+
+#undef atomic_fetch_or_explicit
+#define atomic_fetch_or_explicit table_or_64
+
+#undef atomic_exchange_explicit
+#define atomic_exchange_explicit step_exchange_8
+
+/* A barrier takes liburcu some 10 ms. Whoever has waited for all tables at once need not wait for each. */
+static bool tables_waited;
+
+static inline void tables_barrier(void)
+{
+    if (!tables_waited)
+        urcu_memb_barrier();
+}
+
+#define urcu_memb_barrier tables_barrier
+
+#include "../lib/table.c"
+
+#include "../lib/table_grow.c"
+
+#include "../lib/table_make.c"
+
+#undef urcu_memb_barrier
+#pragma pop_macro("atomic_load_explicit")
+#pragma pop_macro("atomic_compare_exchange_strong_explicit")
+#pragma pop_macro("atomic_fetch_or_explicit")
+#pragma pop_macro("atomic_exchange_explicit")
+
+#endif
