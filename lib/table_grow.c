@@ -89,15 +89,21 @@ static void free_records(struct array *a)
     }
 }
 
-void lade_table_array_free(struct array *a)
+/* The cells alone. */
+static void unmap_array(struct array *a)
 {
     struct lade_table *t = a->table;
     uint64_t size = a->size;
 
-    if (t->config.kind == LADE_TABLE_BYTES)
-        free_records(a);
     lade_table_unmap(t, a, (size_t)size);
     atomic_fetch_sub_explicit(&t->bytes, size, memory_order_relaxed);
+}
+
+void lade_table_array_free(struct array *a)
+{
+    if (a->table->config.kind == LADE_TABLE_BYTES)
+        free_records(a);
+    unmap_array(a);
 }
 
 static void last_put(struct lade_ref *ref)
@@ -222,7 +228,7 @@ static bool extend(struct lade_table *t, struct array *a, uint64_t cells, bool t
                                                 memory_order_relaxed)) /* [table.install] -> [table.next] */
         atomic_fetch_add_explicit(&t->growths, 1, memory_order_relaxed);
     else
-        retire_array(b);
+        unmap_array(b); /* nobody has seen it: a stopped reader need not hold it back */
     return true;
 }
 

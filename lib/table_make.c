@@ -184,19 +184,28 @@ int lade_table_for_each(struct lade_table *t, bool (*visit)(void *, const struct
     return all ? LADE_OK : a ? LADE_CANCELLED : LADE_NO_MEMORY;
 }
 
+/* Whether there was a moment with so many cells: others may shrink the table behind it. */
+static bool make_room(struct lade_table *t, uint64_t cells)
+{
+    while (lade_table_complete(t)) {
+        struct array *a = root_of(t);
+        if (a->cells >= cells)
+            return true;
+        if (!lade_table_grow(t, a, cells, false))
+            return false;
+    }
+    return false;
+}
+
 int lade_table_reserve(struct lade_table *t, uint64_t keys)
 {
-    bool good = true;
-    uint64_t cells;
+    bool good;
 
     if (!t || keys > LADE_TABLE_MAX / 2)
         return LADE_INVALID;
-    /* Large arrays count a part of their cells; what that may be wrong by comes on top. */
-    cells = lade_table_cells_for(keys + keys / 32, false);
     lade_read_lock();
-    while (good && lade_table_complete(t) && root_of(t)->cells < cells)
-        good = lade_table_grow(t, root_of(t), cells, false);
-    good = good && root_of(t)->cells >= cells;
+    /* Large arrays count a part of their cells; what that may be wrong by comes on top. */
+    good = make_room(t, lade_table_cells_for(keys + keys / 32, false));
     lade_read_unlock();
     return good ? LADE_OK : LADE_NO_MEMORY;
 }

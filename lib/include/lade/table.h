@@ -19,7 +19,9 @@
  * Memory       16 bytes a cell, cells used to between 0.3 and 0.6 (0.7 after trim). Arrays come from mmap, never from malloc.
  *              While it grows, the old and the new array exist; the old one is freed by liburcu's helper thread.
  * Stopped      a thread that stops for ever inside an operation holds back the release of old arrays, which then take at
- *              most as much memory as the table (or 1 MiB), and nothing else: all others go on, and growth goes on.
+ *              most twice as much memory as the table at its largest meanwhile (or as 1 MiB), besides one array that it
+ *              may have in hands, and nothing else: all others go on, and growth goes on. But cells of removed keys are
+ *              then not used again: the table itself grows with the number of different keys inserted meanwhile.
  * Signals      a handler may call get on a table that it interrupted, whatever the operation.
  * Fork         the child may use a table only if liburcu's fork handlers (urcu_memb_call_rcu_before_fork() and its
  *              companions) were called around fork().
