@@ -395,6 +395,29 @@ static void too_late(void)
     check(kept == 0 && trials > 0, "lade_table", "arrays that come too late: %u trials, kept in %u", trials, kept);
 }
 
+/* Somebody trims the table between two steps of a reserve: that is no lack of memory. */
+static void trimmed_meanwhile(void)
+{
+    unsigned trials = 0, trimmed = 0, faults = 0;
+    bool stopped = true;
+
+    for (unsigned step = 1; stopped; step++) {
+        static struct victim v;
+        begin_scene(LADE_TABLE_WORDS, 1, 24, 12, 1);
+        (void)lade_table_reserve(scene.table, 100);
+        urcu_memb_barrier();
+        victim_stops(&v, V_RESERVE, &actor[WORKERS], step);
+        stopped = v.plan.stopped;
+        trimmed += lade_table_trim(scene.table) == LADE_OK;
+        victim_goes_on(&v);
+        trials += stopped;
+        faults += end_scene() != NULL;
+        (void)bury(scene.table, false);
+    }
+    check(faults == 0 && trimmed > 0, "lade_table", "reserve beside %u trims: %u trials, %u faults", trimmed, trials,
+          faults);
+}
+
 /* Threads stop one after the other at random steps, and stay. */
 static void abandoned(unsigned rounds, uint64_t operations)
 {
@@ -458,6 +481,7 @@ int main(int argc, char **argv)
     for (unsigned op = 0; op < OPERATIONS; op++)
         never_blocks((enum operation)op, (check_full() ? 10000u : 400u) / SLOW);
     too_late();
+    trimmed_meanwhile();
     abandoned(check_full() ? 500 : 40 / SLOW, (check_full() ? 20000u : 2000u) / SLOW);
     never_blocks_for_long((check_full() ? 1000000u : 100000u) / SLOW, check_full() ? 130 : OPERATIONS / SLOW + 3);
     fault rest = bury(NULL, true);
