@@ -62,7 +62,7 @@ static inline bool swap_val(_Atomic uint64_t *place, uint64_t *val, uint64_t new
     LADE_STEP();
     return atomic_compare_exchange_strong_explicit(
         place, val, new, memory_order_acq_rel,
-        memory_order_acquire); /* [table.change] -> [table.val] [table.change] [table.freeze] */
+        memory_order_acquire); /* [table.change] -> [table.val], [table.change], [table.freeze] */
 }
 
 static int change_side(struct lade_table *t, const struct sought *s, enum action action, uint64_t new, uint64_t *before)
@@ -84,9 +84,9 @@ static inline void count_dead(struct array *a, const struct cell *c, const struc
     if ((uint64_t)(c - a->cell) & a->sample)
         return;
     if (is_live(s, from) && !is_live(s, to))
-        atomic_fetch_add_explicit(&a->dead, 1, memory_order_relaxed);
+        LADE_TABLE_COUNT(&a->dead, 1);
     else if (from != ABSENT && !is_live(s, from))
-        atomic_fetch_sub_explicit(&a->dead, 1, memory_order_relaxed);
+        LADE_TABLE_COUNT(&a->dead, -UINT64_C(1));
 }
 
 /*
@@ -118,7 +118,7 @@ static inline int change(struct lade_table *t, const struct sought *s, enum acti
                 return LADE_NO_MEMORY;
             continue;
         }
-        if (counted && atomic_fetch_add_explicit(&a->used, 1, memory_order_relaxed) + 1 >= a->limit)
+        if (counted && LADE_TABLE_COUNT(&a->used, 1) + 1 >= a->limit)
             (void)lade_table_grow(t, a, 0, false);
         while (found == FOUND && !(val & FROZEN) && is_of(s, val)) {
             uint64_t now = val == ABSENT ? carried : val;

@@ -39,6 +39,14 @@
 #endif
 #define LADE_TABLE_SAMPLE 64
 
+/*
+ * Adds to a counter that only the choice of sizes depends on; answers what it was. Checkers leave them out: each order in
+ * which threads count would be an execution of its own.
+ */
+#ifndef LADE_TABLE_COUNT
+#define LADE_TABLE_COUNT(place, n) atomic_fetch_add_explicit(place, n, memory_order_relaxed)
+#endif
+
 #define EMPTY UINT64_C(0)
 #define MOVED UINT64_MAX
 
@@ -150,14 +158,14 @@ static inline struct array *next_of(struct array *a)
 static inline uint64_t load_key(struct cell *c)
 {
     /* Who finds MOVED finds the next array. */
-    return atomic_load_explicit(&c->key, memory_order_acquire); /* [table.key] -> [table.move] [table.claim] */
+    return atomic_load_explicit(&c->key, memory_order_acquire); /* [table.key] -> [table.move], [table.claim] */
 }
 
 static inline uint64_t load_val(struct cell *c)
 {
     /* What was done before the value was given, and for a frozen one the next array. */
     return atomic_load_explicit(&c->val,
-                                memory_order_acquire); /* [table.val] -> [table.change] [table.copy] [table.freeze] */
+                                memory_order_acquire); /* [table.val] -> [table.change], [table.copy], [table.freeze] */
 }
 
 /* The val of what is sought in a and the arrays behind, without FROZEN. Inside a read section. */
@@ -225,7 +233,7 @@ static inline enum find find_cell(struct array *a, const struct sought *s, enum 
             /* Who loses may find MOVED, and then the next array; who finds MOVED may have it from here. */
             if (atomic_compare_exchange_strong_explicit(
                     &c->key, &key, take, memory_order_acq_rel,
-                    memory_order_acquire)) { /* [table.claim] -> [table.move] [table.key] */
+                    memory_order_acquire)) { /* [table.claim] -> [table.move], [table.key] */
                 key = take;
                 *counted = take == s->h && !((uint64_t)(c - a->cell) & a->sample);
             }

@@ -3,7 +3,9 @@
 #include "table.h"
 
 /* Shares of the cells, in 1/256: wanted is a larger array; the load that trim aims at; a tight one grows; no more is taken. */
+#ifndef GROW_AT
 #define GROW_AT 154
+#endif
 #define TRIM_TO 180
 #define TIGHT_AT 205
 #define MOST 243
@@ -96,7 +98,7 @@ static void unmap_array(struct array *a)
     uint64_t size = a->size;
 
     lade_table_unmap(t, a, (size_t)size);
-    atomic_fetch_sub_explicit(&t->bytes, size, memory_order_relaxed);
+    LADE_TABLE_COUNT(&t->bytes, -size);
 }
 
 void lade_table_array_free(struct array *a)
@@ -112,7 +114,7 @@ static void last_put(struct lade_ref *ref)
     struct lade_table *t = a->table;
 
     lade_table_array_free(a);
-    atomic_fetch_sub_explicit(&t->waiting, 1, memory_order_relaxed);
+    LADE_TABLE_COUNT(&t->waiting, -UINT64_C(1));
 }
 
 void lade_table_array_put(struct array *a)
@@ -127,7 +129,7 @@ static void array_grace(struct rcu_head *head)
 
 static void retire_array(struct array *a)
 {
-    atomic_fetch_add_explicit(&a->table->waiting, 1, memory_order_relaxed);
+    LADE_TABLE_COUNT(&a->table->waiting, 1);
     urcu_memb_call_rcu(&a->grace, array_grace);
 }
 
@@ -226,7 +228,7 @@ static bool extend(struct lade_table *t, struct array *a, uint64_t cells, bool t
     LADE_STEP();
     if (atomic_compare_exchange_strong_explicit(&a->next, &expected, b, memory_order_release,
                                                 memory_order_relaxed)) /* [table.install] -> [table.next] */
-        atomic_fetch_add_explicit(&t->growths, 1, memory_order_relaxed);
+        LADE_TABLE_COUNT(&t->growths, 1);
     else
         unmap_array(b); /* nobody has seen it: a stopped reader need not hold it back */
     return true;
@@ -252,13 +254,13 @@ static bool copy(struct lade_table *t, struct array *a, const struct sought *s, 
         enum find found = find_cell(b, s, COPY, &c, &there, &counted);
 
         if (counted)
-            atomic_fetch_add_explicit(&b->used, 1, memory_order_relaxed);
+            LADE_TABLE_COUNT(&b->used, 1);
         if (found == FOUND) {
             LADE_STEP();
             if (there == ABSENT &&
                 atomic_compare_exchange_strong_explicit(
                     &c->val, &there, val, memory_order_acq_rel,
-                    memory_order_acquire)) /* [table.copy] -> [table.val] [table.change] [table.freeze] */
+                    memory_order_acquire)) /* [table.copy] -> [table.val], [table.change], [table.freeze] */
                 return true;
             if (!is_of(s, there))
                 continue; /* another byte string took the cell */
@@ -280,14 +282,14 @@ static bool move_cell(struct lade_table *t, struct array *a, struct cell *c)
     LADE_STEP();
     if (s.h == EMPTY &&
         atomic_compare_exchange_strong_explicit(&c->key, &s.h, MOVED, memory_order_release,
-                                                memory_order_relaxed)) /* [table.move] -> [table.key] [table.claim] */
+                                                memory_order_relaxed)) /* [table.move] -> [table.key], [table.claim] */
         return true;
     if (s.h == MOVED)
         return true;
     LADE_STEP();
     /* Who finds the val frozen finds the next array; what was done before it was given goes on to who gets the copy. */
     val = atomic_fetch_or_explicit(&c->val, FROZEN, memory_order_acq_rel) &
-          ~FROZEN; /* [table.freeze] -> [table.val] [table.change] [table.copy] */
+          ~FROZEN; /* [table.freeze] -> [table.val], [table.change], [table.copy] */
     if (!is_live(&s, val))
         return true;
     if (s.is_bytes) {
@@ -318,7 +320,7 @@ static bool move_block(struct lade_table *t, struct array *a, uint64_t block)
         if (!move_cell(t, a, &a->cell[i]))
             return false;
     }
-    atomic_fetch_add_explicit(&t->moved_cells, to - from, memory_order_relaxed);
+    LADE_TABLE_COUNT(&t->moved_cells, to - from);
     LADE_STEP();
     /* What this block's cells became is known to who counts the last block, or finds all flags set. */
     if (atomic_exchange_explicit(&a->moved[block], 1, memory_order_release) ==

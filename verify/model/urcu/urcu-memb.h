@@ -77,6 +77,12 @@ static inline void urcu_memb_call_rcu(struct rcu_head *head, void (*func)(struct
                                                     memory_order_relaxed));
 }
 
+/* There is no helper thread to start. */
+static inline void *urcu_memb_get_default_call_rcu_data(void)
+{
+    return NULL;
+}
+
 /* Real callbacks run in a helper thread; here whoever calls this runs those that are pending, after a grace period. */
 static inline void urcu_memb_barrier(void)
 {

@@ -1,0 +1,41 @@
+/* harness
+ * property: of racing inserts of one key one wins, and all learn the winner's value
+ * threads: 3
+ * bound: 1 array of 2 cells; three inserts of one key, another key in its home
+ * executions: 6
+ * rounds: 300
+ * cover: first last
+ * timeout: 120
+ */
+#define THREADS 3
+#include "harness.h"
+
+#include "small.h"
+
+static uint64_t got[THREADS];
+
+static void setup(void)
+{
+    make(LADE_TABLE_WORDS, 2);
+    insert_(-1, 1, 7);
+}
+
+static void work(int id)
+{
+    got[id] = insert_(id, 2, 10 + (uint64_t)id);
+}
+
+static void finish(void)
+{
+    uint64_t value = get_(-1, 2);
+
+    if (value == 10)
+        cover(first);
+    if (value == 12)
+        cover(last);
+    assert(value >= 10 && value <= 12);
+    for (int i = 0; i < THREADS; i++)
+        assert(got[i] == value);
+    assert(get_(-1, 1) == 7);
+    unmake();
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table that a checker can go through: arrays of as many cells as the harness says, blocks of one cell, keys that are
+ * their own places (home = key * cells / 2^64), and growth only when the harness asks for it. With NATURAL the table grows
+ * by itself, and counts its cells for that.
+ *
+ * The harness defines work(id) instead of thread(id); threads are registered with liburcu around it.
+ */
+#define LADE_TABLE_FIRST 1
+#define LADE_TABLE_MOVE 1
+#ifndef NATURAL
+#define GROW_AT 1024 /* four times the cells: never */
+#endif
+
+#include <string.h>
+#include <sys/random.h>
+
+#ifndef ENGINE_NATIVE
+#ifndef NATURAL
+static inline uint64_t no_count(const void *place)
+{
+    (void)place;
+    return 0;
+}
+#define LADE_TABLE_COUNT(place, n) no_count(place)
+#endif
+
+/* Checkers know neither these, nor structures that are copied as a whole. */
+#include <lade/table.h>
+static void *copy_bytes(void *to, const void *from, size_t size)
+{
+    if (size == sizeof(struct lade_table_config)) {
+        struct lade_table_config *t = to;
+        const struct lade_table_config *f = from;
+        t->kind = f->kind, t->reserve = f->reserve, t->max_bytes = f->max_bytes, t->huge_pages = f->huge_pages;
+        t->seeded = f->seeded, t->seed = f->seed, t->hash = f->hash, t->alloc = f->alloc;
+        return to;
+    }
+    for (size_t i = 0; i < size; i++)
+        ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
+    return to;
+}
+
+static int compare_bytes(const void *a, const void *b, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (((const unsigned char *)a)[i] != ((const unsigned char *)b)[i])
+            return 1;
+    return 0;
+}
+#define memcpy copy_bytes
+#define memcmp compare_bytes
+#define getrandom(seed, size, flags) (-1)
+#endif
+
+#include "table_mix.h"
+#define lade_table_mixer_init(m, seed) ((void)(m), (void)(seed))
+
+#include "ref.c"
+
+#include "table_grow.c"
+
+#include "table.c"
+#include "table_make.c"
+
+#ifdef ARRAYS
+static _Atomic int arrays_left; /* so many more are there memory for */
+#endif
+
+/* Field by field, since no access may cover two of them. */
+void *lade_table_map(const struct lade_table *t, size_t size)
+{
+    struct array *a = NULL;
+    uint64_t cells = (size - cells_at(1)) / sizeof(struct cell);
+
+    (void)t;
+#ifdef ARRAYS
+    if (atomic_fetch_sub_explicit(&arrays_left, 1, memory_order_relaxed) <= 0)
+        return NULL;
+#endif
+    a = aligned_alloc(LADE_APART, (size + LADE_APART - 1) / LADE_APART * LADE_APART);
+    atomic_init(&a->next, NULL);
+    atomic_init(&a->starved, 0);
+    atomic_init(&a->limbo, NULL);
+    atomic_init(&a->used, 0);
+    atomic_init(&a->dead, 0);
+    atomic_init(&a->turn, 0);
+    atomic_init(&a->done, 0);
+    for (uint64_t i = 0; i < cells; i++) {
+        atomic_init((_Atomic uint8_t *)((char *)a + flags_at() + i), 0);
+        atomic_init(&((struct cell *)((char *)a + cells_at(1)))[i].key, EMPTY);
+        atomic_init(&((struct cell *)((char *)a + cells_at(1)))[i].val, ABSENT);
+    }
+    return a;
+}
+
+void lade_table_unmap(const struct lade_table *t, void *memory, size_t size)
+{
+    (void)t;
+    (void)size;
+    free(memory);
+}
+
+static uint64_t same(void *context, uint64_t key)
+{
+    (void)context;
+    return key;
+}
+
+/* A byte string's hash is its first byte: "a" and "ab" meet. */
+static uint64_t first_byte(void *context, const void *key, size_t size)
+{
+    (void)context;
+    (void)size;
+    return *(const unsigned char *)key;
+}
+
+static const struct lade_table_hash hash = {same, same, first_byte, NULL};
+static struct lade_table *table;
+
+#define HALF (UINT64_C(1) << 63) /* the home of this key is the middle of every array */
+
+/* With a first array of so many cells. */
+static void make(enum lade_table_kind kind, uint64_t cells)
+{
+    static struct lade_table_config config;
+    struct array *first = NULL;
+
+    urcu_memb_register_thread();
+    config.kind = kind;
+    config.seeded = true;
+    config.hash = &hash;
+    assert(lade_table_create(&table, &config) == LADE_OK);
+    lade_table_array_free(atomic_load_explicit(&table->root, memory_order_relaxed));
+    first = lade_table_array(table, cells, false);
+    atomic_init(&table->root, first);
+}
+
+static void unmake(void)
+{
+    lade_table_destroy(table);
+    urcu_memb_unregister_thread();
+}
+
+/* In static memory: GenMC gives a local of an inlined function the place of one that is still in use. */
+static uint64_t out[THREADS + 1];
+
+#define NONE UINT64_C(1000)
+
+/* Each answers the value that the call answers, or NONE. */
+static uint64_t get_(int id, uint64_t key)
+{
+    return lade_table_get(table, key, &out[id + 1]) == LADE_OK ? out[id + 1] : NONE;
+}
+
+static uint64_t insert_(int id, uint64_t key, uint64_t value)
+{
+    int status = lade_table_insert(table, key, value, &out[id + 1]);
+
+    assert(status == LADE_OK || status == LADE_PRESENT);
+    assert(status == LADE_PRESENT || out[id + 1] == value);
+    return out[id + 1];
+}
+
+static uint64_t replace_(int id, uint64_t key, uint64_t value)
+{
+    return lade_table_replace(table, key, value, &out[id + 1]) == LADE_OK ? out[id + 1] : NONE;
+}
+
+static uint64_t remove_(int id, uint64_t key)
+{
+    return lade_table_remove(table, key, &out[id + 1]) == LADE_OK ? out[id + 1] : NONE;
+}
+
+/* Gives the table a second array of so many cells. */
+static void grow(uint64_t cells)
+{
+    urcu_memb_read_lock();
+    assert(lade_table_grow(table, root_of(table), cells, false));
+    urcu_memb_read_unlock();
+}
+
+/* Moves everything to it. */
+static void complete(void)
+{
+    urcu_memb_read_lock();
+    assert(lade_table_complete(table));
+    urcu_memb_read_unlock();
+}
+
+static void work(int id);
+
+static void thread(int id)
+{
+    urcu_memb_register_thread();
+    work(id);
+    urcu_memb_unregister_thread();
+}
