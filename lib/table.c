@@ -157,10 +157,11 @@ static inline int give(int status, uint64_t val, uint64_t *value)
 
 static inline uint64_t val_of(struct lade_table *t, uint64_t h)
 {
-    struct sought s = {.h = h};
+    struct sought s;
 
     if (is_side(h))
         return atomic_load_explicit(side_of(t, h), memory_order_acquire); /* [table.side_get] -> [table.change] */
+    seek(&s, h, false);
     return look_up(root_of(t), &s);
 }
 
@@ -174,10 +175,11 @@ static inline int get(struct lade_table *t, uint64_t h, uint64_t *value)
 /* Inserts answer the value that the key has, the others the one that it had. */
 static int change_word(struct lade_table *t, uint64_t h, enum action action, uint64_t value, uint64_t *other)
 {
-    struct sought s = {.h = h};
+    struct sought s;
     uint64_t before = ABSENT;
     int status;
 
+    seek(&s, h, false);
     if (is_side(h))
         status = change_side(t, &s, action, value + VALUE_0, &before);
     else
@@ -326,6 +328,7 @@ size_t lade_table_insert_many(struct lade_table *t, const uint64_t *keys, size_t
 
 static bool seek_bytes(struct lade_table *t, struct sought *s, const void *key, size_t size)
 {
+    seek(s, EMPTY, true);
     if (!t || t->config.kind != LADE_TABLE_BYTES || (!key && size) || size > LADE_TABLE_BYTES_MAX)
         return false;
     s->h = t->config.hash ? t->config.hash->bytes(t->config.hash->context, key, size)
@@ -334,13 +337,12 @@ static bool seek_bytes(struct lade_table *t, struct sought *s, const void *key, 
         s->h = 1; /* equal hashes are told apart by the bytes */
     s->bytes = key;
     s->size = size;
-    s->is_bytes = true;
     return true;
 }
 
 int lade_table_get_bytes(struct lade_table *t, const void *key, size_t size, uint64_t *value)
 {
-    struct sought s = {0};
+    struct sought s;
     uint64_t val;
     int status = LADE_ABSENT;
 
@@ -360,7 +362,7 @@ int lade_table_get_bytes(struct lade_table *t, const void *key, size_t size, uin
 static int change_bytes(struct lade_table *t, const void *key, size_t size, enum action action, uint64_t value,
                         uint64_t *other)
 {
-    struct sought s = {0};
+    struct sought s;
     struct record *r = NULL;
     uint64_t before = ABSENT;
     int status;

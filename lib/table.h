@@ -111,6 +111,15 @@ struct sought {
     bool is_bytes;
 };
 
+/* Field by field, which every checker understands. */
+static inline void seek(struct sought *s, uint64_t h, bool is_bytes)
+{
+    s->h = h;
+    s->bytes = NULL;
+    s->size = 0;
+    s->is_bytes = is_bytes;
+}
+
 static inline bool is_live(const struct sought *s, uint64_t val)
 {
     return s->is_bytes ? val != ABSENT && !(val & TOMB) : val >= VALUE_0;
@@ -119,6 +128,13 @@ static inline bool is_live(const struct sought *s, uint64_t val)
 static inline struct record *record_of(uint64_t val)
 {
     return (struct record *)(uintptr_t)(val & ~(FROZEN | TOMB)); // NOLINT
+}
+
+static inline void seek_record(struct sought *s, uint64_t h, const struct record *r)
+{
+    seek(s, h, true);
+    s->bytes = r->bytes;
+    s->size = r->size;
 }
 
 /* Whether a cell with the sought key's hash belongs to it. One without a val belongs to whoever gives it one. */
@@ -257,8 +273,11 @@ bool lade_table_grow(struct lade_table *t, struct array *a, uint64_t cells, bool
 /* Moves one block of a, whose next array exists. */
 void lade_table_help(struct lade_table *t, struct array *a);
 
-/* Moves what is left of the root array, if it has a next one. False when memory ran out. */
-bool lade_table_complete(struct lade_table *t);
+/*
+ * Moves what is left of the root array until it has no next one. Answers that array: at some moment of the call it had all
+ * keys. NULL when memory ran out.
+ */
+struct array *lade_table_complete(struct lade_table *t);
 
 /* Cells for so many keys; tight: as trim packs them. */
 uint64_t lade_table_cells_for(uint64_t keys, bool tight);

@@ -275,27 +275,26 @@ static bool copy(struct lade_table *t, struct array *a, const struct sought *s, 
 
 static bool move_cell(struct lade_table *t, struct array *a, struct cell *c)
 {
-    struct sought s = {.is_bytes = t->config.kind == LADE_TABLE_BYTES};
+    uint64_t key = atomic_load_explicit(&c->key, memory_order_relaxed); /* the key alone */
+    struct sought s;
     uint64_t val;
 
-    s.h = atomic_load_explicit(&c->key, memory_order_relaxed); /* the key alone */
     LADE_STEP();
-    if (s.h == EMPTY &&
-        atomic_compare_exchange_strong_explicit(&c->key, &s.h, MOVED, memory_order_release,
+    if (key == EMPTY &&
+        atomic_compare_exchange_strong_explicit(&c->key, &key, MOVED, memory_order_release,
                                                 memory_order_relaxed)) /* [table.move] -> [table.key], [table.claim] */
         return true;
-    if (s.h == MOVED)
+    if (key == MOVED)
         return true;
+    seek(&s, key, t->config.kind == LADE_TABLE_BYTES);
     LADE_STEP();
     /* Who finds the val frozen finds the next array; what was done before it was given goes on to who gets the copy. */
     val = atomic_fetch_or_explicit(&c->val, FROZEN, memory_order_acq_rel) &
           ~FROZEN; /* [table.freeze] -> [table.val], [table.change], [table.copy] */
     if (!is_live(&s, val))
         return true;
-    if (s.is_bytes) {
-        s.bytes = record_of(val)->bytes;
-        s.size = record_of(val)->size;
-    }
+    if (s.is_bytes)
+        seek_record(&s, key, record_of(val));
     return copy(t, a, &s, val);
 }
 
@@ -342,7 +341,7 @@ void lade_table_help(struct lade_table *t, struct array *a)
         (void)move_block(t, a, block);
 }
 
-bool lade_table_complete(struct lade_table *t)
+struct array *lade_table_complete(struct lade_table *t)
 {
     struct array *a;
 
@@ -350,9 +349,9 @@ bool lade_table_complete(struct lade_table *t)
         for (uint64_t i = 0; i < a->blocks; i++) {
             if (!atomic_load_explicit(&a->moved[i], memory_order_acquire) && /* [table.flagged] -> [table.flag] */
                 !move_block(t, a, i))
-                return false;
+                return NULL;
         }
         swing(t, a);
     }
-    return true;
+    return a;
 }

@@ -57,11 +57,10 @@ static void free_waiting(struct array *a)
 {
     for (uint64_t i = 0; i < a->cells; i++) {
         uint64_t val = atomic_load_explicit(&a->cell[i].val, memory_order_relaxed);
-        struct sought s = {.h = atomic_load_explicit(&a->cell[i].key, memory_order_relaxed), .is_bytes = true};
-        if (!(val & FROZEN) || !is_live(&s, val & ~FROZEN))
+        struct sought s;
+        if (!(val & FROZEN) || (val & ~FROZEN) == ABSENT || val & TOMB)
             continue;
-        s.bytes = record_of(val)->bytes;
-        s.size = record_of(val)->size;
+        seek_record(&s, atomic_load_explicit(&a->cell[i].key, memory_order_relaxed), record_of(val));
         if (look_up(next_of(a), &s) == ABSENT)
             lade_table_record_free(record_of(val));
     }
@@ -95,13 +94,12 @@ static uint64_t unmixed(const struct lade_table *t, uint64_t h)
 /* The array to go over, which has all keys that were there before the call; NULL when memory ran out. Kept until put. */
 static struct array *hold(struct lade_table *t)
 {
-    struct array *a = NULL;
+    struct array *a;
 
     lade_read_lock();
-    if (lade_table_complete(t)) {
-        a = root_of(t);
+    a = lade_table_complete(t);
+    if (a)
         (void)lade_ref_get(&a->ref);
-    }
     lade_read_unlock();
     return a;
 }
@@ -110,11 +108,13 @@ static struct array *hold(struct lade_table *t)
 static bool visit_word(struct lade_table *t, uint64_t h, uint64_t val,
                        bool (*visit)(void *, const struct lade_table_entry *), void *context)
 {
-    struct lade_table_entry entry = {0};
+    struct lade_table_entry entry;
 
     if (val < VALUE_0)
         return true;
     entry.key = unmixed(t, h);
+    entry.bytes = NULL;
+    entry.size = 0;
     entry.value = val - VALUE_0;
     return visit(context, &entry);
 }
@@ -129,10 +129,12 @@ static bool visit_words(struct lade_table *t, struct array *a, bool (*visit)(voi
             return false;
     }
     for (uint64_t i = 0; i < a->cells; i++) {
-        struct sought s = {.h = atomic_load_explicit(&a->cell[i].key, memory_order_relaxed)}; /* the key alone */
+        uint64_t key = atomic_load_explicit(&a->cell[i].key, memory_order_relaxed); /* the key alone */
+        struct sought s;
         uint64_t val;
-        if (s.h == EMPTY || s.h == MOVED)
+        if (key == EMPTY || key == MOVED)
             continue;
+        seek(&s, key, false);
         lade_read_lock();
         val = look_up(root_of(t), &s);
         lade_read_unlock();
@@ -147,15 +149,15 @@ static bool visit_bytes(struct lade_table *t, struct array *a, bool (*visit)(voi
 {
     for (uint64_t i = 0; i < a->cells; i++) {
         uint64_t val = load_val(&a->cell[i]);
-        struct sought s = {.h = atomic_load_explicit(&a->cell[i].key, memory_order_relaxed), .is_bytes = true};
-        struct lade_table_entry entry = {0};
+        struct lade_table_entry entry;
+        struct sought s;
         if ((val & ~FROZEN) == ABSENT)
             continue;
-        s.bytes = record_of(val)->bytes;
-        s.size = record_of(val)->size;
+        seek_record(&s, atomic_load_explicit(&a->cell[i].key, memory_order_relaxed), record_of(val));
         val = look_up(root_of(t), &s);
         if (!is_live(&s, val))
             continue;
+        entry.key = 0;
         entry.bytes = record_of(val)->bytes;
         entry.size = record_of(val)->size;
         entry.value = record_of(val)->value;
@@ -187,8 +189,9 @@ int lade_table_for_each(struct lade_table *t, bool (*visit)(void *, const struct
 /* Whether there was a moment with so many cells: others may shrink the table behind it. */
 static bool make_room(struct lade_table *t, uint64_t cells)
 {
-    while (lade_table_complete(t)) {
-        struct array *a = root_of(t);
+    struct array *a;
+
+    while (a = lade_table_complete(t), a) {
         if (a->cells >= cells)
             return true;
         if (!lade_table_grow(t, a, cells, false))
@@ -210,22 +213,42 @@ int lade_table_reserve(struct lade_table *t, uint64_t keys)
     return good ? LADE_OK : LADE_NO_MEMORY;
 }
 
-static uint64_t count_live(struct lade_table *t, struct array *a, struct lade_table_stats *stats)
+/* The val of cell i as it is, to be counted only; false when it belongs to no key. */
+static bool is_used(struct lade_table *t, struct array *a, uint64_t i, uint64_t *h, bool *live)
 {
-    uint64_t sum = 0;
+    uint64_t val = atomic_load_explicit(&a->cell[i].val, memory_order_relaxed) & ~FROZEN;
+    struct sought s;
+
+    *h = atomic_load_explicit(&a->cell[i].key, memory_order_relaxed);
+    seek(&s, *h, t->config.kind == LADE_TABLE_BYTES);
+    *live = is_live(&s, val);
+    return *h != EMPTY && *h != MOVED;
+}
+
+static uint64_t count_live(struct lade_table *t, struct array *a)
+{
+    uint64_t count = 0, h = EMPTY;
+    bool live = false;
+
+    for (uint64_t i = 0; i < a->cells; i++)
+        count += is_used(t, a, i, &h, &live) && live;
+    return count;
+}
+
+static void count_probes(struct lade_table *t, struct array *a, struct lade_table_stats *stats)
+{
+    uint64_t sum = 0, h = EMPTY;
+    bool live = false;
 
     for (uint64_t i = 0; i < a->cells; i++) {
-        struct sought s = {.h = atomic_load_explicit(&a->cell[i].key, memory_order_relaxed),
-                           .is_bytes = t->config.kind == LADE_TABLE_BYTES};
-        uint64_t val = atomic_load_explicit(&a->cell[i].val, memory_order_relaxed) & ~FROZEN; /* only counted */
         uint64_t probe, home;
-        if (s.h == EMPTY || s.h == MOVED)
+        if (!is_used(t, a, i, &h, &live))
             continue;
-        if (!is_live(&s, val)) {
+        if (!live) {
             stats->removed++;
             continue;
         }
-        home = home_of(a, s.h);
+        home = home_of(a, h);
         probe = (i >= home ? i - home : i + a->cells - home) + 1;
         stats->keys++;
         sum += probe;
@@ -233,12 +256,10 @@ static uint64_t count_live(struct lade_table *t, struct array *a, struct lade_ta
             stats->longest_probe = probe;
     }
     stats->mean_probe = stats->keys ? (double)sum / (double)stats->keys : 0;
-    return stats->keys;
 }
 
 int lade_table_trim(struct lade_table *t)
 {
-    struct lade_table_stats stats = {0};
     struct array *a;
     uint64_t cells;
     int status = LADE_OK;
@@ -248,11 +269,10 @@ int lade_table_trim(struct lade_table *t)
     lade_read_lock();
     if (atomic_load_explicit(&t->waiting, memory_order_relaxed) > 0) {
         status = LADE_LIMITED;
-    } else if (!lade_table_complete(t)) {
+    } else if (a = lade_table_complete(t), !a) {
         status = LADE_NO_MEMORY;
     } else {
-        a = root_of(t);
-        cells = lade_table_cells_for(count_live(t, a, &stats), true);
+        cells = lade_table_cells_for(count_live(t, a), true);
         if (cells < a->cells && (!lade_table_grow(t, a, cells, true) || !lade_table_complete(t)))
             status = LADE_NO_MEMORY;
     }
@@ -262,15 +282,14 @@ int lade_table_trim(struct lade_table *t)
 
 void lade_table_stats(struct lade_table *t, struct lade_table_stats *stats)
 {
-    static const struct lade_table_stats none;
     struct array *a;
 
-    *stats = none;
+    memset(stats, 0, sizeof *stats);
     if (!t)
         return;
     a = hold(t);
     if (a) {
-        (void)count_live(t, a, stats);
+        count_probes(t, a, stats);
         stats->cells = a->cells;
         lade_table_array_put(a);
     }

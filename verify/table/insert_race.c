@@ -1,12 +1,15 @@
 /* harness
  * property: of racing inserts of one key one wins, and all learn the winner's value
  * threads: 3
- * bound: 1 array of 2 cells; three inserts of one key, another key in its home
+ * bound: 2 cells; three inserts of one key, another key in its home
  * executions: 6
- * rounds: 300
  * cover: first last
+ * engines: explore native tsan genmc/rc11
+ * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * rounds: 300
  * timeout: 120
  */
+/* SPDX-License-Identifier: MIT */
 #define THREADS 3
 #include "harness.h"
 
@@ -36,6 +39,6 @@ static void finish(void)
     assert(value >= 10 && value <= 12);
     for (int i = 0; i < THREADS; i++)
         assert(got[i] == value);
-    assert(get_(-1, 1) == 7);
+    assert(get_(-1, 1) == 7 && cells_of(2) == 1);
     unmake();
 }

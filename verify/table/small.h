@@ -48,13 +48,55 @@ static int compare_bytes(const void *a, const void *b, size_t size)
             return 1;
     return 0;
 }
+static void *clear_words(void *to, int zero, size_t size)
+{
+    for (size_t i = 0; i < size / sizeof(uint64_t); i++)
+        ((uint64_t *)to)[i] = (uint64_t)zero;
+    return to;
+}
 #define memcpy copy_bytes
+#define memset clear_words
 #define memcmp compare_bytes
 #define getrandom(seed, size, flags) (-1)
 #endif
 
 #include "table_mix.h"
 #define lade_table_mixer_init(m, seed) ((void)(m), (void)(seed))
+
+#include <urcu/urcu-memb.h>
+#if defined ENGINE_NATIVE && defined __SANITIZE_THREAD__
+/*
+ * ThreadSanitizer does not see what liburcu orders. Here a grace period lasts until finish(), which is as good as any
+ * other, and leaves the threads without help from it.
+ */
+static _Atomic(struct rcu_head *) later;
+
+static void call_later(struct rcu_head *head, void (*func)(struct rcu_head *head))
+{
+    struct rcu_head *first = atomic_load_explicit(&later, memory_order_relaxed);
+
+    head->func = func;
+    do
+        head->next.next = (struct cds_wfcq_node *)first;
+    while (!atomic_compare_exchange_weak_explicit(&later, &first, head, memory_order_release, memory_order_relaxed));
+}
+
+static void run_later(void)
+{
+    struct rcu_head *head = NULL;
+
+    if (harness_id >= 0)
+        return;
+    head = atomic_exchange_explicit(&later, NULL, memory_order_acquire);
+    while (head) {
+        struct rcu_head *next = (struct rcu_head *)head->next.next;
+        head->func(head);
+        head = next;
+    }
+}
+#define urcu_memb_call_rcu call_later
+#define urcu_memb_barrier run_later
+#endif
 
 #include "ref.c"
 
@@ -133,6 +175,7 @@ static void make(enum lade_table_kind kind, uint64_t cells)
     assert(lade_table_create(&table, &config) == LADE_OK);
     lade_table_array_free(atomic_load_explicit(&table->root, memory_order_relaxed));
     first = lade_table_array(table, cells, false);
+    first->limit = UINT64_MAX; /* setup() may fill it */
     atomic_init(&table->root, first);
 }
 
@@ -148,6 +191,7 @@ static uint64_t out[THREADS + 1];
 #define NONE UINT64_C(1000)
 
 /* Each answers the value that the call answers, or NONE. */
+#pragma GCC diagnostic ignored "-Wunused-function"
 static uint64_t get_(int id, uint64_t key)
 {
     return lade_table_get(table, key, &out[id + 1]) == LADE_OK ? out[id + 1] : NONE;
@@ -172,6 +216,45 @@ static uint64_t remove_(int id, uint64_t key)
     return lade_table_remove(table, key, &out[id + 1]) == LADE_OK ? out[id + 1] : NONE;
 }
 
+/* Byte strings: one or two letters. */
+static uint64_t get_text(int id, const char *key, size_t size)
+{
+    return lade_table_get_bytes(table, key, size, &out[id + 1]) == LADE_OK ? out[id + 1] : NONE;
+}
+
+static uint64_t insert_text(int id, const char *key, size_t size, uint64_t value)
+{
+    int status = lade_table_insert_bytes(table, key, size, value, &out[id + 1]);
+
+    assert(status == LADE_OK || status == LADE_PRESENT);
+    assert(status == LADE_PRESENT || out[id + 1] == value);
+    return out[id + 1];
+}
+
+static uint64_t replace_text(int id, const char *key, size_t size, uint64_t value)
+{
+    return lade_table_replace_bytes(table, key, size, value, &out[id + 1]) == LADE_OK ? out[id + 1] : NONE;
+}
+
+static uint64_t remove_text(int id, const char *key, size_t size)
+{
+    return lade_table_remove_bytes(table, key, size, &out[id + 1]) == LADE_OK ? out[id + 1] : NONE;
+}
+
+/* How many cells of the array in use hold the key, present. */
+static uint64_t cells_of(uint64_t key)
+{
+    struct array *a = root_of(table);
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < a->cells; i++) {
+        uint64_t val = atomic_load_explicit(&a->cell[i].val, memory_order_relaxed);
+        count += atomic_load_explicit(&a->cell[i].key, memory_order_relaxed) == key && val >= VALUE_0 &&
+                 !(val & FROZEN) && !(table->config.kind == LADE_TABLE_BYTES && val & TOMB);
+    }
+    return count;
+}
+
 /* Gives the table a second array of so many cells. */
 static void grow(uint64_t cells)
 {
@@ -186,6 +269,12 @@ static void complete(void)
     urcu_memb_read_lock();
     assert(lade_table_complete(table));
     urcu_memb_read_unlock();
+}
+
+/* Does what liburcu's thread does: frees what was retired, once its readers have left. */
+static void reclaim(void)
+{
+    urcu_memb_barrier();
 }
 
 static void work(int id);

@@ -44,7 +44,8 @@ static inline void urcu_memb_read_lock(void)
     if (urcu_model_nesting++ > 0)
         return;
     uint64_t period = atomic_load_explicit(&urcu_model_period, memory_order_relaxed);
-    atomic_store_explicit(&urcu_model_reader[harness_id + 1], period + 1, memory_order_relaxed);
+    /* Not a store: a grace period that finds this section has the end of the one before, too. */
+    atomic_fetch_add_explicit(&urcu_model_reader[harness_id + 1], period + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
 }
 

@@ -1,0 +1,41 @@
+/* harness
+ * property: a byte string removed while the table grows is not brought back by a slow copy
+ * threads: 3
+ * bound: 1 to 2 cells; growth and moves by two threads; remove and insert
+ * executions: 4
+ * cover: moved
+ * engines: explore native tsan genmc/rc11
+ * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * rounds: 300
+ * timeout: 120
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 3
+#include "harness.h"
+
+#include "small.h"
+
+static void setup(void)
+{
+    make(LADE_TABLE_BYTES, 1);
+    insert_text(-1, "a", 1, 5);
+    grow(2);
+}
+
+static void work(int id)
+{
+    if (id == 2) {
+        assert(remove_text(2, "a", 1) == 5);
+        assert(get_text(2, "a", 1) == NONE);
+    } else {
+        complete();
+    }
+}
+
+static void finish(void)
+{
+    if (root_of(table)->cells == 2)
+        cover(moved);
+    assert(get_text(-1, "a", 1) == NONE && cells_of('a') == 0);
+    unmake();
+}

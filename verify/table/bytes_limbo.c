@@ -1,0 +1,45 @@
+/* harness
+ * property: a record replaced in the new array is not freed while the old one leads to it
+ * threads: 3
+ * bound: 1 to 2 cells; moves and reclamation; two replaces; a reader
+ * executions: 4
+ * cover: old
+ * engines: explore native tsan genmc/rc11
+ * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * rounds: 300
+ * timeout: 120
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 3
+#include "harness.h"
+
+#include "small.h"
+
+static void setup(void)
+{
+    make(LADE_TABLE_BYTES, 1);
+    insert_text(-1, "a", 1, 5);
+    grow(2);
+}
+
+static void work(int id)
+{
+    if (id == 0) {
+        assert(replace_text(0, "a", 1, 6) == 5);
+    } else if (id == 1) {
+        uint64_t value = get_text(1, "a", 1);
+        assert(value == 5 || value == 6);
+        if (value == 5)
+            cover(old);
+    } else {
+        reclaim();
+        complete();
+        reclaim();
+    }
+}
+
+static void finish(void)
+{
+    assert(get_text(-1, "a", 1) == 6 && cells_of('a') == 1);
+    unmake();
+}

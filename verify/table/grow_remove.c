@@ -1,0 +1,42 @@
+/* harness
+ * property: a key removed while two threads move the table is not brought back by the slower one
+ * threads: 3
+ * bound: 1 to 2 cells; growth and moves by two threads, one remove
+ * executions: 10
+ * cover: removed
+ * engines: explore native tsan genmc/rc11
+ * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * rounds: 300
+ * timeout: 120
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 3
+#include "harness.h"
+
+#include "small.h"
+
+static void setup(void)
+{
+    make(LADE_TABLE_WORDS, 1);
+    insert_(-1, 1, 7);
+}
+
+static void work(int id)
+{
+    if (id == 2) {
+        assert(remove_(2, 1) == 7);
+        assert(get_(2, 1) == NONE);
+    } else {
+        if (id == 0)
+            grow(2);
+        complete();
+    }
+}
+
+static void finish(void)
+{
+    if (root_of(table)->cells == 2)
+        cover(removed);
+    assert(get_(-1, 1) == NONE && cells_of(1) == 0);
+    unmake();
+}
