@@ -139,7 +139,7 @@ static inline int change(struct lade_table *t, const struct sought *s, enum acti
                 return answer(s, action, now);
             }
         }
-        if (found == FOUND && !(val & FROZEN))
+        if (found == FOUND && (!(val & FROZEN) || !is_of(s, val)))
             continue; /* another byte string took the cell: search again */
         if (found == FOUND && val != (FROZEN | ABSENT))
             carried = is_live(s, val & ~FROZEN) ? val & ~FROZEN : ABSENT;

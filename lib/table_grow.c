@@ -76,7 +76,7 @@ struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
 
 static void free_records(struct array *a)
 {
-    struct record *r = atomic_load_explicit(&a->limbo, memory_order_acquire); /* [table.limbo_free] -> [table.limbo] */
+    struct record *r = atomic_load_explicit(&a->limbo, memory_order_relaxed); /* the grace period orders it */
 
     while (r) {
         struct record *after = r->limbo;
@@ -108,13 +108,32 @@ void lade_table_array_free(struct array *a)
     unmap_array(a);
 }
 
-static void last_put(struct lade_ref *ref)
+static struct array *array_of(struct rcu_head *grace)
 {
-    struct array *a = (struct array *)((char *)ref - offsetof(struct array, ref));
+    return (struct array *)((char *)grace - offsetof(struct array, grace));
+}
+
+static void free_waiting_array(struct rcu_head *grace)
+{
+    struct array *a = array_of(grace);
     struct lade_table *t = a->table;
 
     lade_table_array_free(a);
     LADE_TABLE_COUNT(&t->waiting, -UINT64_C(1));
+}
+
+static void last_put(struct lade_ref *ref)
+{
+    struct array *a = (struct array *)((char *)ref - offsetof(struct array, ref));
+
+    /*
+     * Records may have come to limbo during the grace period, taken out of the next array by who entered here. Readers that
+     * entered there since it began may have them: they are waited for by another one.
+     */
+    if (atomic_load_explicit(&a->limbo, memory_order_relaxed))
+        urcu_memb_call_rcu(&a->grace, free_waiting_array);
+    else
+        free_waiting_array(&a->grace);
 }
 
 void lade_table_array_put(struct array *a)
@@ -124,7 +143,7 @@ void lade_table_array_put(struct array *a)
 
 static void array_grace(struct rcu_head *head)
 {
-    lade_table_array_put((struct array *)((char *)head - offsetof(struct array, grace)));
+    lade_table_array_put(array_of(head));
 }
 
 static void retire_array(struct array *a)
@@ -181,9 +200,9 @@ void lade_table_retire(struct array *before, struct record *r)
     first = atomic_load_explicit(&before->limbo, memory_order_relaxed);
     do
         r->limbo = first;
-    /* The links are read when the array is freed. */
-    while (!atomic_compare_exchange_weak_explicit(&before->limbo, &first, r, memory_order_release,
-                                                  memory_order_relaxed)); /* [table.limbo] -> [table.limbo_free] */
+    /* Relaxed: the links are read when the array is freed, a grace period after this read section. */
+    while (!atomic_compare_exchange_strong_explicit(&before->limbo, &first, r, memory_order_relaxed,
+                                                    memory_order_relaxed));
 }
 
 /* Arrays from this size on grow twofold, to save memory; smaller ones fourfold, to move less. */
@@ -212,6 +231,10 @@ static uint64_t size_after(struct lade_table *t, struct array *a)
     return a->cells * (a->cells < LARGE ? 4 : 2);
 }
 
+#ifndef SIZE_AFTER
+#define SIZE_AFTER size_after
+#endif
+
 /* Answers whether a has a next array; if need be makes one. */
 static bool extend(struct lade_table *t, struct array *a, uint64_t cells, bool tight)
 {
@@ -220,7 +243,7 @@ static bool extend(struct lade_table *t, struct array *a, uint64_t cells, bool t
 
     if (next_of(a))
         return true;
-    b = lade_table_array(t, cells ? cells : size_after(t, a), tight);
+    b = lade_table_array(t, cells ? cells : SIZE_AFTER(t, a), tight);
     if (!b) {
         atomic_store_explicit(&a->starved, 1, memory_order_relaxed);
         return next_of(a) != NULL;

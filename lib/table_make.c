@@ -77,6 +77,8 @@ void lade_table_destroy(struct lade_table *t)
     if (!lade_table_complete(t) && t->config.kind == LADE_TABLE_BYTES)
         free_waiting(root_of(t));
     urcu_memb_barrier();
+    if (t->config.kind == LADE_TABLE_BYTES)
+        urcu_memb_barrier(); /* arrays with records wait twice */
     a = root_of(t);
     while (a) {
         struct array *next = next_of(a);

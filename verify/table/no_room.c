@@ -11,7 +11,6 @@
  */
 /* SPDX-License-Identifier: MIT */
 #define THREADS 2
-#define NATURAL
 #include "harness.h"
 
 #include "small.h"
@@ -21,12 +20,12 @@ static void setup(void)
     make(LADE_TABLE_WORDS, 2);
     insert_(-1, 1, 5);
     insert_(-1, 2, 6);
+    grow(1);
 }
 
 static void work(int id)
 {
     if (id == 0) {
-        grow(1);
         complete();
     } else if (insert_(1, 3, 7) == 7) {
         cover(inserted);

@@ -2,7 +2,7 @@
 /*
  * A table that a checker can go through: arrays of as many cells as the harness says, blocks of one cell, keys that are
  * their own places (home = key * cells / 2^64), and growth only when the harness asks for it. With NATURAL the table grows
- * by itself, and counts its cells for that.
+ * by itself, and counts its cells for that; without it, an array that must have a next one gets one more cell.
  *
  * The harness defines work(id) instead of thread(id); threads are registered with liburcu around it.
  */
@@ -10,6 +10,7 @@
 #define LADE_TABLE_MOVE 1
 #ifndef NATURAL
 #define GROW_AT 1024 /* four times the cells: never */
+#define SIZE_AFTER(t, a) ((void)size_after, (a)->cells + 1)
 #endif
 
 #include <string.h>
@@ -268,6 +269,16 @@ static void complete(void)
 {
     urcu_memb_read_lock();
     assert(lade_table_complete(table));
+    urcu_memb_read_unlock();
+}
+
+/* Moves one block. */
+static void help(void)
+{
+    urcu_memb_read_lock();
+    struct array *a = root_of(table);
+    if (next_of(a))
+        lade_table_help(table, a);
     urcu_memb_read_unlock();
 }
 
