@@ -1,0 +1,42 @@
+/* harness
+ * property: a copy that finds no room in the second array goes to a third, also while a key is inserted: nothing is lost or doubled
+ * threads: 2
+ * bound: 2 cells to 1 and on; two keys; moves against an insert
+ * executions: 10
+ * cover: inserted
+ * engines: explore native tsan genmc/rc11
+ * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * rounds: 300
+ * timeout: 1200
+ * tier: full
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 2
+#include "harness.h"
+
+#include "small.h"
+
+static void setup(void)
+{
+    make(LADE_TABLE_WORDS, 2);
+    insert_(-1, 1, 5);
+    insert_(-1, 2, 6);
+    grow(1);
+}
+
+static void work(int id)
+{
+    if (id == 0) {
+        complete();
+    } else if (insert_(1, 3, 7) == 7) {
+        cover(inserted);
+    }
+}
+
+static void finish(void)
+{
+    complete();
+    assert(get_(-1, 1) == 5 && get_(-1, 2) == 6 && get_(-1, 3) == 7);
+    assert(cells_of(1) == 1 && cells_of(2) == 1 && cells_of(3) == 1);
+    unmake();
+}
