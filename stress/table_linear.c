@@ -327,6 +327,7 @@ static void bury(struct lade_table *table, bool all)
     for (unsigned i = 0; i < count; i++)
         (void)lade_table_complete(buried[i]);
     urcu_memb_barrier();
+    urcu_memb_barrier(); /* arrays with byte strings wait twice */
     tables_waited = true;
     while (count > 0)
         lade_table_destroy(buried[--count]);

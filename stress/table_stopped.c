@@ -258,6 +258,7 @@ static fault bury(struct lade_table *table, bool all)
     for (unsigned i = 0; i < count; i++)
         (void)lade_table_complete(buried[i]);
     urcu_memb_barrier();
+    urcu_memb_barrier(); /* arrays with byte strings wait twice */
     for (unsigned i = 0; i < count; i++) {
         uint64_t used, held = held_back(buried[i], &used);
         if (held != 0 || atomic_load(&buried[i]->waiting) != 0)

@@ -47,20 +47,22 @@ static inline bool table_cas_64(_Atomic uint64_t *object, uint64_t *expected, ui
     return step_cas_64(object, expected, wanted, success, failure);
 }
 
-static inline bool step_cas_array(_Atomic step_array *object, step_array *expected, step_array wanted,
-                                  memory_order success, memory_order failure)
-{
-    step_array before = *expected;
-
-    /* Not by the macro that steps.h has made of it. */
-    while (!atomic_compare_exchange_weak_explicit(object, expected, wanted, success, failure))
-        if (*expected != before) {
-            step_here();
-            return false;
-        }
-    step_here();
-    return true;
-}
+/* Not by the macro that steps.h has made of it. */
+#define STEP_CAS(name, type)                                                                                           \
+    static inline bool name(_Atomic type *object, type *expected, type wanted, memory_order success,                   \
+                            memory_order failure)                                                                      \
+    {                                                                                                                  \
+        type before = *expected;                                                                                       \
+        while (!atomic_compare_exchange_weak_explicit(object, expected, wanted, success, failure))                     \
+            if (*expected != before) {                                                                                 \
+                step_here();                                                                                           \
+                return false;                                                                                          \
+            }                                                                                                          \
+        step_here();                                                                                                   \
+        return true;                                                                                                   \
+    }
+STEP_CAS(step_cas_array, step_array)
+STEP_CAS(step_cas_record, step_record)
 
 static inline uint64_t table_or_64(_Atomic uint64_t *object, uint64_t bits, memory_order order)
 {
@@ -93,7 +95,8 @@ static inline uint8_t step_exchange_8(_Atomic uint8_t *object, uint8_t value, me
 #define atomic_compare_exchange_strong_explicit(object, expected, wanted, success, failure)                            \
     _Generic((object), _Atomic uint64_t *                                                                              \
              : table_cas_64, _Atomic step_array *                                                                      \
-             : step_cas_array)(object, expected, wanted, success, failure)
+             : step_cas_array, _Atomic step_record *                                                                   \
+             : step_cas_record)(object, expected, wanted, success, failure)
 
 #undef atomic_fetch_or_explicit
 #define atomic_fetch_or_explicit table_or_64
