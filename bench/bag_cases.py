@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from measure import Candidate, Table, spread_of
+from measure import Candidate, Table, private, spread_of
 
 ABOUT = "the bag against a mutex, the paper's buckets, queues and cpprb"
 GROUPS = ["tbb", "cpprb"]  # of tools/setup
@@ -107,11 +107,9 @@ def records_of(bench, workload):
 
 def cpprb():
     """The Python that has cpprb, in the private cache of tools/setup."""
-    cache = os.environ.get("LADE_CACHE")
-    if not cache:
-        cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "lade")
-    python = pathlib.Path(cache) / "cpprb" / "bin" / "python"
-    return str(python) if (python.parent.parent / ".done").exists() and os.access(python, os.X_OK) else None
+    folder = private("cpprb")
+    python = folder / "bin" / "python" if folder else None
+    return str(python) if python and os.access(python, os.X_OK) else None
 
 
 def replay_of(batch):

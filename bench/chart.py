@@ -49,7 +49,7 @@ def draw(name, tables, promises):
         what = p["candidate"] + (f" / {p['against']}" if "against" in p else "")
         verdict = "kept" if p["kept"] else "missed"
         notes.setdefault(p["case"], []).append(
-            f"{what}: {number(p['value'])} ({p['sense']} {p['promise']:.1f}: {verdict})")
+            f"{what}: {number(p['value'])} ({p['sense']} {p['promise']:g}: {verdict})")
     groups = {}
     for table in tables:
         groups.setdefault(table.case.split()[0], []).append(table)

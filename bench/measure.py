@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Interleaved repetitions of measuring programs, and the state of the machine around them."""
 import os
+import pathlib
 import platform
 import re
+import select
 import shutil
 import statistics
 import subprocess
@@ -29,15 +31,59 @@ def spread_of(values):
             "quartiles": [quartiles[0], quartiles[2]]}
 
 
+def private(group):
+    """The folder of a group in the private cache of tools/setup, when it is there."""
+    cache = os.environ.get("LADE_CACHE")
+    if not cache:
+        cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "lade")
+    folder = pathlib.Path(cache) / group
+    return folder if (folder / ".done").exists() else None
+
+
 class Candidate:
     """
     One program with its arguments. value(amount, seconds) turns its answer into the figure that is compared.
-    command takes the place of a program of the build folder.
+    command takes the place of a program of the build folder; a session is a program that runs already.
     """
 
-    def __init__(self, name, program, words, threads, sleeps=False, command=None):
+    def __init__(self, name, program, words, threads, sleeps=False, command=None, session=None):
         self.name, self.program, self.words = name, program, words
-        self.threads, self.sleeps, self.command = threads, sleeps, command
+        self.threads, self.sleeps, self.command, self.session = threads, sleeps, command, session
+
+
+class Session:
+    """A program that prepares itself for long and then answers lines with lines, until it is ended."""
+
+    def __init__(self, bench, program, size, limit=80):
+        self.name = program
+        self.process = subprocess.Popen([bench.program(program), "session", str(size)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        preexec_fn=bench.privilege)
+        try:
+            self.answer(limit)
+        except Failure:
+            self.end()
+            raise
+
+    def answer(self, limit):
+        ready, _, _ = select.select([self.process.stdout], [], [], limit)
+        line = self.process.stdout.readline() if ready else ""
+        if not line:
+            self.process.kill()
+            raise Failure(f"{self.name}: {self.process.communicate()[1].strip() or 'no answer'}")
+        return line
+
+    def ask(self, words, limit=20):
+        try:
+            self.process.stdin.write(" ".join(words) + "\n")
+            self.process.stdin.flush()
+        except OSError as error:
+            raise Failure(f"{self.name}: has ended") from error
+        return self.answer(limit)
+
+    def end(self):
+        self.process.kill()
+        self.process.communicate()
 
 
 class Table:
@@ -155,9 +201,12 @@ class Bench:
         return state
 
     def run(self, candidate):
-        program = candidate.command or [self.program(candidate.program)]
-        command = [*program, *candidate.words, str(self.seconds)]
-        amount, seconds, share = self.call(command, 8).stdout.split()
+        words = [*candidate.words, str(self.seconds)]
+        if candidate.session:
+            answer = candidate.session.ask(words)
+        else:
+            answer = self.call([*(candidate.command or [self.program(candidate.program)]), *words], 20).stdout
+        amount, seconds, share = answer.split()
         return int(amount), float(seconds), float(share)
 
     def round(self, table, number):

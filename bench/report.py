@@ -53,6 +53,6 @@ def print_promises(promises):
         what = row["candidate"] + (f" / {row['against']}" if "against" in row else "")
         verdict = ("kept" if row["kept"] else "MISSED") + (", unsteady" if row["unsteady"] else "")
         print(f"  {row['case']:<{wide}}{what:<28}{number(row['value']):>7} ({number(low)} to {number(high)})  "
-              f"{row['sense']} {row['promise']:.1f}: {verdict}")
+              f"{row['sense']} {row['promise']:g}: {verdict}")
     if not promises:
         print("  nothing: no peer is installed")
