@@ -10,7 +10,6 @@
  *   pause    the same once, each insert timed: the time that 9,999 of 10,000 stay within; worst: that of the slowest
  *   memory   resident bytes a key, the mean over ENTRIES to 2 * ENTRIES keys; counted: as the table says;
  *            trim: resident, each time after it was trimmed; peak: the most that was ever resident, of 2 * ENTRIES keys
- *   moved    cells that growth moves for an insert, the mean until ENTRIES keys; most_moved: for the worst insert
  *
  * Short runs find out how many operations fill SECONDS, unless OPERATIONS is given; the last run counts. Prints
  * operations, seconds (of processor time for one thread, of wall time for more), and the share of the wall time in which
@@ -296,25 +295,6 @@ static uint64_t pauses(bool worst)
     return ns[worst ? job.entries - 1 : job.entries - 1 - job.entries / 10000];
 }
 
-static void moved(bool most)
-{
-    void *table = table_make(job.entries, 1);
-    uint64_t before = 0;
-    uint64_t largest = 0;
-
-    for (uint64_t i = 0; table && i < job.entries; i++) {
-        if (!most && i > 0) {
-            change(table, loop_insert, 1, job.entries - 1);
-            break;
-        }
-        change(table, loop_insert, i, 1);
-        uint64_t after = table_moved(table);
-        largest = after - before > largest ? after - before : largest;
-        before = after;
-    }
-    printf("%llu %.1f 1\n", (unsigned long long)(most ? largest : table_moved(table)), most ? 1 : (double)job.entries);
-}
-
 static bool choose(const char *workload, const char *skew, const char *threads, const char *batch)
 {
     static const char *const known[] = {"hit", "miss", "mark", "mixed", "insert"};
@@ -358,9 +338,7 @@ static int session(void)
 
 static int other(const char *workload)
 {
-    if (strncmp(workload, "mo", 2) == 0)
-        moved(strcmp(workload, "most_moved") == 0);
-    else if (strcmp(workload, "pause") == 0 || strcmp(workload, "worst") == 0)
+    if (strcmp(workload, "pause") == 0 || strcmp(workload, "worst") == 0)
         printf("%llu 1000 1\n", (unsigned long long)pauses(strcmp(workload, "worst") == 0));
     else
         printf("%.0f 1000 1\n", memory(workload) * 1000);
@@ -369,7 +347,7 @@ static int other(const char *workload)
 
 static bool is_other(const char *workload)
 {
-    static const char *const known[] = {"pause", "worst", "memory", "counted", "trim", "peak", "moved", "most_moved"};
+    static const char *const known[] = {"pause", "worst", "memory", "counted", "trim", "peak"};
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(workload, known[i]) == 0)

@@ -33,7 +33,6 @@ struct part {
 void *table_make(uint64_t expected, unsigned threads);
 void table_free(void *table);
 uint64_t table_counted(void *table); /* bytes by its own count, 0: it has none */
-uint64_t table_moved(void *table);   /* cells that growth has moved, since its creation */
 bool table_trim(void *table);        /* to the least memory; false: cannot */
 extern const bool table_can_remove, table_can_batch;
 

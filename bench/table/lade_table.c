@@ -56,16 +56,6 @@ uint64_t table_counted(void *table)
     return stats.bytes;
 }
 
-uint64_t table_moved(void *table)
-{
-    struct lade_table_stats stats;
-    struct seat *seat = seat_make(table, 0);
-
-    lade_table_stats(table, &stats);
-    seat_free(seat);
-    return stats.moved_cells;
-}
-
 bool table_trim(void *table)
 {
     return lade_table_trim(table) == LADE_OK;

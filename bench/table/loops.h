@@ -9,7 +9,7 @@
  *   uint64_t at_get_many(struct seat *, const uint64_t *keys, unsigned count, uint64_t *sum)   if CAN_BATCH
  *                                 the number of keys that are there; the sum of their values is added to *sum
  *
- * and CAN_COUNT when it has table_counted() and table_moved(), CAN_TRIM when it has table_trim().
+ * and CAN_COUNT when it has table_counted(), CAN_TRIM when it has table_trim().
  */
 #ifndef LADE_BENCH_TABLE_LOOPS_H
 #define LADE_BENCH_TABLE_LOOPS_H
@@ -28,12 +28,6 @@
 
 #ifndef CAN_COUNT
 uint64_t table_counted(void *table)
-{
-    (void)table;
-    return 0;
-}
-
-uint64_t table_moved(void *table)
 {
     (void)table;
     return 0;
