@@ -92,7 +92,7 @@ static inline bool find(struct cell *c, uint64_t mixed, uint64_t *value)
 
 static inline bool at_get(struct seat *seat, uint64_t key, uint64_t *value)
 {
-    uint64_t mixed = key_mix(key);
+    uint64_t mixed = key_place(key);
 
     return find(&seat->cells[mixed >> seat->shift], mixed, value);
 }
@@ -103,7 +103,7 @@ static inline uint64_t at_get_many(struct seat *seat, const uint64_t *keys, unsi
     uint64_t found = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        mixed[i] = key_mix(keys[i]);
+        mixed[i] = key_place(keys[i]);
         __builtin_prefetch(&seat->cells[mixed[i] >> seat->shift]);
     }
     for (unsigned i = 0; i < count; i++) {
@@ -116,7 +116,7 @@ static inline uint64_t at_get_many(struct seat *seat, const uint64_t *keys, unsi
 
 static inline bool at_insert(struct seat *seat, uint64_t key, uint64_t value, uint64_t *winner)
 {
-    uint64_t mixed = key_mix(key);
+    uint64_t mixed = key_place(key);
 
     for (struct cell *c = &seat->cells[mixed >> seat->shift];; c++) {
         uint64_t there = load(&c->key);
@@ -136,7 +136,7 @@ static inline bool at_insert(struct seat *seat, uint64_t key, uint64_t value, ui
 /* By one thread alone: those behind move up. A key that was lost counts as removed. */
 static inline bool at_remove(struct seat *seat, uint64_t key)
 {
-    uint64_t mixed = key_mix(key);
+    uint64_t mixed = key_place(key);
     struct cell *hole = &seat->cells[mixed >> seat->shift];
 
     while (hole->key != mixed) {

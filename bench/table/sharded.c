@@ -112,7 +112,7 @@ static void grow(struct shard *s)
 
 static inline bool at_get(struct seat *seat, uint64_t key, uint64_t *value)
 {
-    uint64_t mixed = key_mix(key);
+    uint64_t mixed = key_place(key);
     struct shard *s = lock(seat, mixed);
     struct cell *c = &s->cells[find(s, mixed)];
     bool found = c->key != 0;
@@ -125,7 +125,7 @@ static inline bool at_get(struct seat *seat, uint64_t key, uint64_t *value)
 
 static inline bool at_insert(struct seat *seat, uint64_t key, uint64_t value, uint64_t *winner)
 {
-    uint64_t mixed = key_mix(key);
+    uint64_t mixed = key_place(key);
     struct shard *s = lock(seat, mixed);
     struct cell *c = &s->cells[find(s, mixed)];
     bool absent = c->key == 0;
@@ -144,7 +144,7 @@ static inline bool at_insert(struct seat *seat, uint64_t key, uint64_t value, ui
 
 static inline bool at_remove(struct seat *seat, uint64_t key)
 {
-    uint64_t mixed = key_mix(key);
+    uint64_t mixed = key_place(key);
     struct shard *s = lock(seat, mixed);
     uint64_t hole = find(s, mixed);
     bool found = s->cells[hole].key != 0;
