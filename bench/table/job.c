@@ -336,13 +336,12 @@ static int session(void)
     return 0;
 }
 
-static int other(const char *workload)
+static void other(const char *workload)
 {
     if (strcmp(workload, "pause") == 0 || strcmp(workload, "worst") == 0)
         printf("%llu 1000 1\n", (unsigned long long)pauses(strcmp(workload, "worst") == 0));
     else
         printf("%.0f 1000 1\n", memory(workload) * 1000);
-    return 0;
 }
 
 static bool is_other(const char *workload)
@@ -374,8 +373,10 @@ int main(int argc, char **argv)
         return 2;
     }
     if (others)
-        return other(argv[1]);
-    measure(argv[1], strcmp(argv[1], "insert") == 0 ? NULL : filled(), strtod(argv[6], NULL),
-            argc > 7 ? strtoull(argv[7], NULL, 10) : 0);
-    return 0;
+        other(argv[1]);
+    else
+        measure(argv[1], strcmp(argv[1], "insert") == 0 ? NULL : filled(), strtod(argv[6], NULL),
+                argc > 7 ? strtoull(argv[7], NULL, 10) : 0);
+    fflush(stdout);
+    _exit(0); /* what the candidates would do now is not measured, and takes long */
 }

@@ -4,6 +4,9 @@
  * its keys beforehand (a power of two, at most 0.6 full), so that it never grows. Plain loads and stores and nothing else:
  * no claim, no order, no read section, no code for a table that moves. Two threads that insert can take the same cell,
  * and one key is then lost; this is a measure, not a table. A batch is mixed and fetched first, then looked at.
+ *
+ * Operations are called, as those of a library are. With INLINED they stand in the loop, and the processor has more of them
+ * under way at once.
  */
 #include "job.h"
 #include "keys.h"
@@ -12,6 +15,11 @@
 #include <sys/mman.h>
 
 #define CAN_BATCH 1
+#ifdef INLINED
+#define OPERATION static inline
+#else
+#define OPERATION __attribute__((noinline)) static
+#endif
 #define PAD 4096 /* cells behind the end, so that probing does not wrap */
 
 struct cell {
@@ -90,14 +98,14 @@ static inline bool find(struct cell *c, uint64_t mixed, uint64_t *value)
     }
 }
 
-static inline bool at_get(struct seat *seat, uint64_t key, uint64_t *value)
+OPERATION bool at_get(struct seat *seat, uint64_t key, uint64_t *value)
 {
     uint64_t mixed = key_place(key);
 
     return find(&seat->cells[mixed >> seat->shift], mixed, value);
 }
 
-static inline uint64_t at_get_many(struct seat *seat, const uint64_t *keys, unsigned count, uint64_t *sum)
+OPERATION uint64_t at_get_many(struct seat *seat, const uint64_t *keys, unsigned count, uint64_t *sum)
 {
     uint64_t mixed[BATCH_MAX];
     uint64_t found = 0;
@@ -114,7 +122,7 @@ static inline uint64_t at_get_many(struct seat *seat, const uint64_t *keys, unsi
     return found;
 }
 
-static inline bool at_insert(struct seat *seat, uint64_t key, uint64_t value, uint64_t *winner)
+OPERATION bool at_insert(struct seat *seat, uint64_t key, uint64_t value, uint64_t *winner)
 {
     uint64_t mixed = key_place(key);
 

@@ -9,7 +9,7 @@
 #include <urcu/urcu-memb.h>
 #include <urcu/rculfhash.h>
 
-#define FIRST 64 /* buckets */
+#define FIRST 65536 /* buckets; from fewer, its thread may fall behind so far that filling takes minutes */
 
 struct node {
     struct cds_lfht_node link;
