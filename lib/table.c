@@ -148,6 +148,12 @@ static inline int change(struct lade_table *t, const struct sought *s, enum acti
     }
 }
 
+/* Of what look_first() answers: a value that is not frozen. */
+static inline bool is_first_live(uint64_t val)
+{
+    return (int64_t)val >= (int64_t)VALUE_0;
+}
+
 static inline int give(int status, uint64_t val, uint64_t *value)
 {
     if (value && val >= VALUE_0)
@@ -221,41 +227,57 @@ LADE_TABLE_APART int get_mixed(struct lade_table *t, uint64_t key, uint64_t *val
     return status;
 }
 
+LADE_TABLE_APART int get_and_unlock(struct lade_table *t, uint64_t h, uint64_t *value)
+{
+    int status = get(t, h, value);
+
+    lade_read_unlock();
+    return status;
+}
+
 /*
  * The fewer instructions, the more look-ups a processor has under way. So the usual case stands alone, and nothing is kept
  * in a register while the read section ends, which may call a function.
  */
 int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
 {
-    uint64_t val;
+    uint64_t h, val;
 
     if (!is_plain(t))
         return get_mixed(t, key, value);
-    lade_read_lock();
-    val = val_of(t, lade_table_mix(&t->mixer, key));
-    if (val >= VALUE_0) {
+    lade_read_lock_light();
+    h = lade_table_mix(&t->mixer, key);
+    if (is_side(h))
+        return get_and_unlock(t, h, value);
+    val = look_first(root_of(t), h);
+    if (is_first_live(val)) {
         if (value)
             *value = val - VALUE_0;
-        lade_read_unlock();
+        lade_read_unlock_light();
         return LADE_OK;
     }
-    lade_read_unlock();
+    if (val & FROZEN)
+        return get_and_unlock(t, h, value);
+    lade_read_unlock_light();
     return LADE_ABSENT;
 }
 
 int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *winner)
 {
+    struct array *a;
     uint64_t h, val;
 
     if (!is_plain(t) || value > LADE_TABLE_VALUE_MAX)
         return change_key(t, key, INSERT, value, winner);
-    lade_read_lock();
+    lade_read_lock_light();
     h = lade_table_mix(&t->mixer, key);
-    if (next_of(root_of(t)) || (val = val_of(t, h)) < VALUE_0)
+    a = root_of(t);
+    /* A key that is there needs no more than a look, unless there is a growth to help with. */
+    if (is_side(h) || next_of(a) || (val = look_first(a, h), !is_first_live(val)))
         return insert_and_unlock(t, h, value, winner);
     if (winner)
         *winner = val - VALUE_0;
-    lade_read_unlock();
+    lade_read_unlock_light();
     return LADE_PRESENT;
 }
 

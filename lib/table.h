@@ -78,7 +78,7 @@ struct array {
     uint64_t limit;  /* counted cells at which a larger array is wanted */
     uint64_t most;   /* counted cells that are taken when there is none */
     uint64_t size;   /* bytes of this mapping */
-    struct cell *cell;
+    struct cell *cell, *end;
     _Atomic uint8_t *moved; /* a flag for each block */
     struct lade_table *table;
     _Atomic(struct array *) next;
@@ -94,7 +94,7 @@ struct array {
 
 struct lade_table {
     _Atomic(struct array *) root;
-    bool is_plain; /* words with the library's hash */
+    bool is_plain; /* words with the library's hash, and liburcu's read sections need no fence */
     struct lade_table_mixer mixer;
     struct lade_table_config config;
     _Alignas(LADE_APART) _Atomic uint64_t side[2]; /* vals of the keys that are mixed to EMPTY and MOVED */
@@ -157,7 +157,7 @@ static inline uint64_t home_of(const struct array *a, uint64_t h)
 
 static inline struct cell *cell_after(const struct array *a, struct cell *c)
 {
-    return ++c == a->cell + a->cells ? a->cell : c;
+    return ++c == a->end ? a->cell : c;
 }
 
 static inline struct array *root_of(struct lade_table *t)
@@ -210,6 +210,25 @@ static inline uint64_t look_up(struct array *a, const struct sought *s)
         }
     }
     return old;
+}
+
+/*
+ * The val of h in a as most look-ups find it: not frozen, before the array's end. Else FROZEN, and look_up() knows.
+ */
+static inline uint64_t look_first(struct array *a, uint64_t h)
+{
+    struct cell *c = a->cell + home_of(a, h);
+
+    do {
+        uint64_t key = load_key(c);
+        if (key == h)
+            return load_val(c);
+        if (key == EMPTY)
+            return ABSENT;
+        if (key == MOVED)
+            break;
+    } while (++c != a->end);
+    return FROZEN;
 }
 
 enum want {

@@ -68,6 +68,7 @@ struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
     a->most = share(cells, MOST) / unit;
     a->size = size;
     a->cell = (struct cell *)((char *)a + cells_at(blocks));
+    a->end = a->cell + cells;
     a->moved = (_Atomic uint8_t *)((char *)a + flags_at());
     a->table = t;
     lade_ref_init(&a->ref);
