@@ -81,7 +81,7 @@ static int change_side(struct lade_table *t, const struct sought *s, enum action
 /* Counts a cell whose key was removed, or came back. Only the choice of a size depends on it. */
 static inline void count_dead(struct array *a, const struct cell *c, const struct sought *s, uint64_t from, uint64_t to)
 {
-    if ((uint64_t)(c - a->cell) & a->sample)
+    if (!LADE_TABLE_COUNTED(a, c))
         return;
     if (is_live(s, from) && !is_live(s, to))
         LADE_TABLE_COUNT(&a->dead, 1);
@@ -145,11 +145,13 @@ static inline int change(struct lade_table *t, const struct sought *s, enum acti
             carried = is_live(s, val & ~FROZEN) ? val & ~FROZEN : ABSENT;
         back = a;
         a = next_of(a);
+        if (want != LOOK)
+            LADE_TABLE_TOUCH(&a->cell[home_of(a, s->h)].key);
     }
 }
 
-/* Of what look_first() answers: a value that is not frozen. */
-static inline bool is_first_live(uint64_t val)
+/* A word's value, not frozen. */
+static inline bool is_open_value(uint64_t val)
 {
     return (int64_t)val >= (int64_t)VALUE_0;
 }
@@ -236,12 +238,13 @@ LADE_TABLE_APART int get_and_unlock(struct lade_table *t, uint64_t h, uint64_t *
 }
 
 /*
- * The fewer instructions, the more look-ups a processor has under way. So the usual case stands alone, and nothing is kept
- * in a register while the read section ends, which may call a function.
+ * The fewer instructions, the more look-ups a processor has under way. So the usual cases of get and insert stand alone, and
+ * nothing is kept in a register while the read section ends, which may call a function.
  */
 int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
 {
-    uint64_t h, val;
+    uint64_t h, found, val = ABSENT;
+    struct cell *c;
 
     if (!is_plain(t))
         return get_mixed(t, key, value);
@@ -249,36 +252,64 @@ int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
     h = lade_table_mix(&t->mixer, key);
     if (is_side(h))
         return get_and_unlock(t, h, value);
-    val = look_first(root_of(t), h);
-    if (is_first_live(val)) {
-        if (value)
-            *value = val - VALUE_0;
-        lade_read_unlock_light();
-        return LADE_OK;
+    c = find_first(root_of(t), h, &found);
+    if (found == h) {
+        val = load_val(c);
+        if (is_open_value(val)) {
+            if (value)
+                *value = val - VALUE_0;
+            lade_read_unlock_light();
+            return LADE_OK;
+        }
     }
-    if (val & FROZEN)
+    if (found == MOVED || val & FROZEN)
         return get_and_unlock(t, h, value);
     lade_read_unlock_light();
     return LADE_ABSENT;
 }
 
+/* Gives an empty cell its key and its val. False when somebody came between; the cell may have the key then. */
+static inline bool take_cell(struct cell *c, uint64_t h, uint64_t val)
+{
+    uint64_t empty = EMPTY, absent = ABSENT;
+
+    LADE_STEP();
+    if (!atomic_compare_exchange_strong_explicit(&c->key, &empty, h, memory_order_relaxed, memory_order_relaxed))
+        return false;
+    LADE_STEP();
+    /* Whoever gets the value has what was done before. */
+    return atomic_compare_exchange_strong_explicit(
+        &c->val, &absent, val, memory_order_release,
+        memory_order_relaxed); /* [table.insert] -> [table.val], [table.change], [table.freeze] */
+}
+
 int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *winner)
 {
+    uint64_t h, found, val;
     struct array *a;
-    uint64_t h, val;
+    struct cell *c;
 
     if (!is_plain(t) || value > LADE_TABLE_VALUE_MAX)
         return change_key(t, key, INSERT, value, winner);
     lade_read_lock_light();
     h = lade_table_mix(&t->mixer, key);
     a = root_of(t);
-    /* A key that is there needs no more than a look, unless there is a growth to help with. */
-    if (is_side(h) || next_of(a) || (val = look_first(a, h), !is_first_live(val)))
+    if (is_side(h) || next_of(a))
+        return insert_and_unlock(t, h, value, winner);
+    c = find_first(a, h, &found);
+    if (found == h && (val = load_val(c), is_open_value(val))) {
+        if (winner)
+            *winner = val - VALUE_0;
+        lade_read_unlock_light();
+        return LADE_PRESENT;
+    }
+    if (found != EMPTY || LADE_TABLE_COUNTED(a, c) || atomic_load_explicit(&a->starved, memory_order_relaxed) ||
+        !take_cell(c, h, value + VALUE_0))
         return insert_and_unlock(t, h, value, winner);
     if (winner)
-        *winner = val - VALUE_0;
+        *winner = value;
     lade_read_unlock_light();
-    return LADE_PRESENT;
+    return LADE_OK;
 }
 
 int lade_table_replace(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *old)

@@ -29,7 +29,7 @@
 
 /* Checkers take smaller ones. */
 #ifndef LADE_TABLE_FIRST
-#define LADE_TABLE_FIRST 64 /* homes of the first array */
+#define LADE_TABLE_FIRST 128 /* homes of the first array */
 #endif
 #ifndef LADE_TABLE_MOVE
 #define LADE_TABLE_MOVE LADE_TABLE_BLOCK
@@ -45,6 +45,16 @@
  */
 #ifndef LADE_TABLE_COUNT
 #define LADE_TABLE_COUNT(place, n) atomic_fetch_add_explicit(place, n, memory_order_relaxed)
+#endif
+
+/* Whether a cell is one of those that are counted. */
+#ifndef LADE_TABLE_COUNTED
+#define LADE_TABLE_COUNTED(a, c) (!((uint64_t)((c) - (a)->cell) & (a)->sample))
+#endif
+
+/* Writes what is there: the kernel maps a page twice when it is read before it is written. Checkers leave it out. */
+#ifndef LADE_TABLE_TOUCH
+#define LADE_TABLE_TOUCH(place) ((void)atomic_fetch_or_explicit(place, 0, memory_order_relaxed))
 #endif
 
 #define EMPTY UINT64_C(0)
@@ -213,22 +223,20 @@ static inline uint64_t look_up(struct array *a, const struct sought *s)
 }
 
 /*
- * The val of h in a as most look-ups find it: not frozen, before the array's end. Else FROZEN, and look_up() knows.
+ * Where the search for a word ends in a, and the key there: the word, EMPTY, or MOVED (also for the array's end) when
+ * look_up() and find_cell() know more.
  */
-static inline uint64_t look_first(struct array *a, uint64_t h)
+static inline struct cell *find_first(struct array *a, uint64_t h, uint64_t *key)
 {
     struct cell *c = a->cell + home_of(a, h);
 
     do {
-        uint64_t key = load_key(c);
-        if (key == h)
-            return load_val(c);
-        if (key == EMPTY)
-            return ABSENT;
-        if (key == MOVED)
-            break;
+        *key = load_key(c);
+        if (*key == h || *key == EMPTY || *key == MOVED)
+            return c;
     } while (++c != a->end);
-    return FROZEN;
+    *key = MOVED;
+    return c;
 }
 
 enum want {
@@ -270,7 +278,7 @@ static inline enum find find_cell(struct array *a, const struct sought *s, enum 
                     &c->key, &key, take, memory_order_acq_rel,
                     memory_order_acquire)) { /* [table.claim] -> [table.move], [table.key] */
                 key = take;
-                *counted = take == s->h && !((uint64_t)(c - a->cell) & a->sample);
+                *counted = take == s->h && LADE_TABLE_COUNTED(a, c);
             }
         }
         if (key == MOVED)
@@ -309,6 +317,9 @@ void lade_table_array_put(struct array *a);
 /* Zeroed memory of the table's allocator, or NULL. */
 void *lade_table_map(const struct lade_table *t, size_t size);
 void lade_table_unmap(const struct lade_table *t, void *memory, size_t size);
+
+/* Asks for pages that will be written soon, all at once. A hint. */
+void lade_table_populate(const struct lade_table *t, void *memory, size_t size);
 
 struct record *lade_table_record(struct lade_table *t, const void *key, size_t size, uint64_t value);
 void lade_table_record_free(struct record *r);

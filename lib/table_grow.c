@@ -354,6 +354,20 @@ static bool move_block(struct lade_table *t, struct array *a, uint64_t block)
     return true;
 }
 
+/* Blocks whose new pages are asked for at once. */
+#define BLOCKS_TOGETHER 8
+
+static void populate(struct lade_table *t, struct array *a, uint64_t block)
+{
+    struct array *b = next_of(a);
+    uint64_t times = b->cells / a->cells;
+    uint64_t left = a->blocks - block < BLOCKS_TOGETHER ? a->blocks - block : BLOCKS_TOGETHER;
+
+    if (block % BLOCKS_TOGETHER == 0 && times > 0)
+        lade_table_populate(t, b->cell + block * LADE_TABLE_MOVE * times,
+                            (left * LADE_TABLE_MOVE - (LADE_TABLE_MOVE - 1)) * times * sizeof(struct cell));
+}
+
 void lade_table_help(struct lade_table *t, struct array *a)
 {
     uint64_t block = atomic_load_explicit(&a->turn, memory_order_relaxed);
@@ -361,8 +375,10 @@ void lade_table_help(struct lade_table *t, struct array *a)
     if (block >= a->blocks)
         return;
     block = atomic_fetch_add_explicit(&a->turn, 1, memory_order_relaxed);
-    if (block < a->blocks)
+    if (block < a->blocks) {
+        populate(t, a, block);
         (void)move_block(t, a, block);
+    }
 }
 
 struct array *lade_table_complete(struct lade_table *t)

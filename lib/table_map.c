@@ -29,3 +29,17 @@ void lade_table_unmap(const struct lade_table *t, void *memory, size_t size)
     else
         (void)munmap(memory, size);
 }
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+#define PAGE ((uintptr_t)4096)
+
+void lade_table_populate(const struct lade_table *t, void *memory, size_t size)
+{
+    uintptr_t from = (uintptr_t)memory & ~(PAGE - 1);
+    uintptr_t to = ((uintptr_t)memory + size) & ~(PAGE - 1);
+
+    if (!t->config.alloc && from < to)
+        (void)madvise((void *)from, to - from, MADV_POPULATE_WRITE); /* older kernels map the pages one by one */
+}

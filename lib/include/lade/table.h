@@ -16,7 +16,8 @@
  *              save, trim, reserve and stats go over the whole table; destroy waits for liburcu's readers.
  * Ordering     what a thread did before its insert or replace happens before what a thread does after it got that value.
  *              Operations on one key take effect one after another (linearizable).
- * Memory       16 bytes a cell, cells used to between 0.3 and 0.6 (0.7 after trim). Arrays come from mmap, never from malloc.
+ * Memory       16 bytes a cell, cells used to between 0.3 (0.15 below a million cells) and 0.6; 0.7 after trim. Arrays come
+ *              from mmap, never from malloc.
  *              While it grows, the old and the new array exist; the old one is freed by liburcu's helper thread.
  * Stopped      a thread that stops for ever inside an operation holds back the release of old arrays, which then take at
  *              most twice as much memory as the table at its largest meanwhile (or as 1 MiB), besides one array that it
