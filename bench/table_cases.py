@@ -21,7 +21,7 @@ ROOM = 12  # GB that LARGE takes with all of them
 TITLES = {
     "hit": "look up keys that are there",
     "miss": "look up keys that are not there",
-    "mark": "insert keys, of which 15 of 16 are there",
+    "mark": "insert keys, of which 127 of 128 are there",
     "mixed": "90 % look-ups, 5 % inserts, 5 % removals",
     "batch": f"look up keys that are there, {BATCH} at a time",
     "insert": "insert from empty on, the table grows",

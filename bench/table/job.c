@@ -4,7 +4,7 @@
  *
  *   hit      each thread looks up keys that are there, at random; BATCH at a time where it is above 1
  *   miss     keys that are not there
- *   mark     inserts keys; one in 16 is not there. Those are removed after every ENTRIES operations, off the clock
+ *   mark     inserts keys; one in 128 is not there. Those are removed after every ENTRIES operations, off the clock
  *   mixed    90 % look-ups, 5 % inserts, 5 % removals, of keys of which half are there
  *   insert   into an empty table until it has ENTRIES keys, and again with another one until SECONDS are over
  *   pause    the same once, each insert timed: the time that 9,999 of 10,000 stay within; worst: that of the slowest

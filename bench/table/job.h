@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-enum { BATCH_MAX = 64, FRESH_EVERY = 64 };
+enum { BATCH_MAX = 64, FRESH_EVERY = 128 };
 
 /* Part of one thread in a run. The keys have numbers; the value of a key is its number. */
 struct part {
