@@ -205,7 +205,7 @@ class Bench:
         if candidate.session:
             answer = candidate.session.ask(words)
         else:
-            answer = self.call([*(candidate.command or [self.program(candidate.program)]), *words], 20).stdout
+            answer = self.call([*(candidate.command or [self.program(candidate.program)]), *words], 60).stdout
         amount, seconds, share = answer.split()
         return int(amount), float(seconds), float(share)
 
