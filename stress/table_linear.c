@@ -9,7 +9,7 @@
 #include "history.h"
 #include "table_keys.h"
 
-enum { THREADS = 4, KEYS = 3, ALL_OPS = (THREADS + 1) * HISTORY_LOG_MAX, FILLERS = 100 };
+enum { THREADS = 4, KEYS = 3, ALL_OPS = (THREADS + 1) * HISTORY_LOG_MAX, OTHER = KEYS, FILLERS = 100 };
 
 struct player {
     struct history_log log[KEYS];
@@ -255,7 +255,8 @@ static void all_random(void)
 
 /*
  * A scripted history on one key. The victim stands still at a step; another does what the letters say and the victim is
- * released: g i r d the four operations, f fillers (which make the table grow or help), c the growth is completed.
+ * released: g i r d the four operations, f fillers (which make the table grow or help), c the growth is completed, o and p
+ * insert and remove another key, whose hash in a table of byte strings is the same.
  */
 struct script {
     const char *before, *victim, *others;
@@ -266,6 +267,7 @@ static const struct script script[] = {
     {"i", "r", "rgcgdgig"},  {"i", "r", "fffcgrgdg"},  {"i", "r", "dcgig"},      {"i", "d", "rgcgdgig"},
     {"i", "d", "fffcgrg"},   {"i", "d", "dcig"},       {"i", "ff", "rgcgdgig"},  {"i", "ff", "dcgig"},
     {"i", "ff", "fffcrgdg"}, {"i", "ffff", "rffffgd"}, {"id", "ffff", "ifcgrg"}, {"id", "i", "fcgig"},
+    {"", "i", "offcgdg"},    {"", "i", "offffcpgig"},  {"o", "i", "pfffcgig"},   {"i", "r", "offcgdg"},
     {"i", "c", "rgdgig"},    {"i", "c", "dffgig"},     {"i", "t", "rgcgdgig"},   {"i", "t", "dfffg"},
 };
 enum { SCRIPTS = sizeof script / sizeof *script };
@@ -288,6 +290,12 @@ static void perform(struct player *p, const char *letters)
             break;
         case 'f':
             fill(p, 1);
+            break;
+        case 'o':
+            (void)model_do(M_INSERT, OTHER, 1, NULL);
+            break;
+        case 'p':
+            (void)model_do(M_REMOVE, OTHER, 0, NULL);
             break;
         case 't':
             (void)lade_table_trim(scene.table);
@@ -345,7 +353,7 @@ static enum history_verdict run_script(enum lade_table_kind kind, const struct s
 
     players_begin(&random);
     atomic_store(&game.clock, 0);
-    make_table(kind, false);
+    make_table(kind, kind == LADE_TABLE_BYTES);
     perform(other, s->before);
     fill(other, fillers);
     victim_letters = s->victim;
