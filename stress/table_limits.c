@@ -73,7 +73,7 @@ static bool refused_from(enum lade_table_kind kind, uint64_t from, uint64_t to, 
     uint64_t refused;
 
     memory_begin(from, to);
-    if (!model_run(&config, 3, 3000 / (SLOW > 1 ? 2 : 1), 30, actor)) {
+    if (!model_run(&config, 3, 3000 / (SLOW > 1 ? 2u : 1u), 30, actor)) {
         account_wrong(sum, atomic_load(&memory.held) != 0, "a table that was not made kept memory");
         return true;
     }
@@ -92,7 +92,7 @@ static bool refused_from(enum lade_table_kind kind, uint64_t from, uint64_t to, 
 
 static void no_memory(enum lade_table_kind kind, const char *name)
 {
-    unsigned rounds = check_full() ? 50 : 6 / (SLOW > 1 ? 6 : 1), calls = SLOW > 1 ? 12 : 40, runs = 0, refused = 0;
+    unsigned rounds = check_full() ? 50 : 6 / (SLOW > 1 ? 6u : 1u), calls = SLOW > 1 ? 12 : 40, runs = 0, refused = 0;
     struct account sum = {0};
 
     scene.may_fail = true;
@@ -139,7 +139,7 @@ static const struct lade_alloc crowded_alloc = {crowded_get, memory_put, NULL};
 static void byte_limit(enum lade_table_kind kind, const char *name)
 {
     struct account sum = {0};
-    unsigned runs = (check_full() ? 200 : 20) / (SLOW > 1 ? 4 : 1), full = 0, above = 0;
+    unsigned runs = (check_full() ? 200 : 20) / (SLOW > 1 ? 4u : 1u), full = 0, above = 0;
     int64_t most = 0;
 
     scene.may_fail = true;
@@ -249,7 +249,7 @@ static void signals(enum lade_table_kind kind, const char *name)
 {
     struct sigaction action = {.sa_handler = handler};
     struct step_plan plan = {.disturb = interrupt};
-    uint64_t rounds = 300 / (SLOW > 1 ? 4 : 1), at_steps, other_times;
+    uint64_t rounds = 300 / (SLOW > 1 ? 4u : 1u), at_steps, other_times;
     pthread_t thread;
 
     (void)sigaction(SIGUSR1, &action, NULL);

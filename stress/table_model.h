@@ -141,7 +141,7 @@ static void shared_single(struct actor *a, uint64_t i, enum model_act act)
     int status = model_do(act, n, value, &other);
 
     shared_answer(a, n, act, status, value, other);
-    if (goes_wrong(SHARED_LOST, status == LADE_OK ? a->operations : 0))
+    if (act == M_INSERT && status == LADE_OK && goes_wrong(SHARED_LOST, a->operations))
         (void)model_do(M_REMOVE, n, 0, NULL);
 }
 
