@@ -20,7 +20,7 @@ static bool unchecked;
 
 static uint32_t chosen_crc(uint32_t crc, const void *bytes, size_t size)
 {
-    return unchecked ? 0 : crc32c(crc, bytes, size);
+    return unchecked ? 0 : lade_crc32c(crc, bytes, size);
 }
 
 static void must(bool good)

@@ -12,6 +12,7 @@
  * and no block can be left out, repeated or moved. Checksums are CRC-32C.
  */
 #include "bag.h"
+#include "checksum.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@
 #define LADE_BAG_BLOCK 4096 /* at least 10 */
 #endif
 #ifndef LADE_BAG_CRC
-#define LADE_BAG_CRC crc32c
+#define LADE_BAG_CRC lade_crc32c
 #endif
 
 #define MAGIC "ladebag\n"
@@ -31,39 +32,6 @@
 #define BLOCK_HEAD 12
 #define BLOCK_CHECKED 8
 #define TIMES 2
-
-/* The polynomial is of Castagnoli, Braeuer, Herrmann, "Optimization of cyclic redundancy-check codes", 1993. */
-static inline uint32_t crc32c(uint32_t crc, const void *bytes, size_t size)
-{
-    static const uint32_t table[16] = {
-        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
-        0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
-    };
-    const unsigned char *byte = bytes;
-
-    crc = ~crc;
-    for (size_t i = 0; i < size; i++) {
-        crc ^= byte[i];
-        crc = crc >> 4 ^ table[crc & 15];
-        crc = crc >> 4 ^ table[crc & 15];
-    }
-    return ~crc;
-}
-
-static void write_number(unsigned char *to, uint64_t number, int size)
-{
-    for (int i = 0; i < size; i++)
-        to[i] = (unsigned char)(number >> 8 * i);
-}
-
-static uint64_t read_number(const unsigned char *from, int size)
-{
-    uint64_t number = 0;
-
-    for (int i = 0; i < size; i++)
-        number |= (uint64_t)from[i] << 8 * i;
-    return number;
-}
 
 static bool has_words(const struct lade_bag *b)
 {
@@ -97,10 +65,10 @@ static void write_block(struct writer *w, uint32_t count, const void *more, size
 {
     uint32_t content = LADE_BAG_CRC(0, w->block + BLOCK_HEAD, w->size);
 
-    write_number(w->block, count, 4);
-    write_number(w->block + 4, LADE_BAG_CRC(content, more, more_size), 4);
+    lade_write_number(w->block, count, 4);
+    lade_write_number(w->block + 4, LADE_BAG_CRC(content, more, more_size), 4);
     w->checksum = LADE_BAG_CRC(w->checksum, w->block, BLOCK_CHECKED);
-    write_number(w->block + BLOCK_CHECKED, w->checksum, 4);
+    lade_write_number(w->block + BLOCK_CHECKED, w->checksum, 4);
     w->good = w->write(w->context, w->block, BLOCK_HEAD + w->size) &&
               (more_size == 0 || w->write(w->context, more, more_size));
     w->total += count;
@@ -114,7 +82,7 @@ static bool write_element(void *context, const void *element, uint64_t times)
     unsigned char *to = w->block + BLOCK_HEAD + w->size;
     uint64_t word;
 
-    write_number(to, times, TIMES);
+    lade_write_number(to, times, TIMES);
     w->size += TIMES;
     if (!fits_block(w->bag)) {
         write_block(w, 1, element, w->bag->element);
@@ -122,7 +90,7 @@ static bool write_element(void *context, const void *element, uint64_t times)
     }
     if (has_words(w->bag)) {
         memcpy(&word, element, sizeof word);
-        write_number(to + TIMES, word, sizeof word);
+        lade_write_number(to + TIMES, word, sizeof word);
     } else {
         memcpy(to + TIMES, element, w->bag->element);
     }
@@ -138,12 +106,12 @@ static void write_header(struct writer *w)
     unsigned char header[HEADER];
 
     memcpy(header, MAGIC, 8);
-    write_number(header + 8, VERSION, 2);
-    write_number(header + 10, b->config.kind, 2);
-    write_number(header + 12, b->config.full == LADE_BAG_EVICT_OLDEST ? OLDEST_FIRST : 0, 4);
-    write_number(header + 16, b->element, 8);
+    lade_write_number(header + 8, VERSION, 2);
+    lade_write_number(header + 10, b->config.kind, 2);
+    lade_write_number(header + 12, b->config.full == LADE_BAG_EVICT_OLDEST ? OLDEST_FIRST : 0, 4);
+    lade_write_number(header + 16, b->element, 8);
     w->checksum = LADE_BAG_CRC(0, header, HEADER_CHECKED);
-    write_number(header + HEADER_CHECKED, w->checksum, 4);
+    lade_write_number(header + HEADER_CHECKED, w->checksum, 4);
     w->good = w->write(w->context, header, HEADER);
 }
 
@@ -159,7 +127,7 @@ int lade_bag_snapshot(struct lade_bag_handle *h, bool (*write)(void *, const voi
     if (w.good && w.count > 0)
         write_block(&w, w.count, NULL, 0);
     if (w.good) {
-        write_number(w.block + BLOCK_HEAD, w.total, 8);
+        lade_write_number(w.block + BLOCK_HEAD, w.total, 8);
         w.size = 8;
         write_block(&w, 0, NULL, 0);
     }
@@ -192,9 +160,9 @@ static int read_header(struct reader *r)
     if (!take_bytes(r, header, HEADER))
         return LADE_IO;
     r->checksum = LADE_BAG_CRC(0, header, HEADER_CHECKED);
-    bool good = memcmp(header, MAGIC, 8) == 0 && read_number(header + HEADER_CHECKED, 4) == r->checksum &&
-                read_number(header + 8, 2) == VERSION && read_number(header + 10, 2) == b->config.kind &&
-                read_number(header + 12, 4) <= OLDEST_FIRST && read_number(header + 16, 8) == b->element;
+    bool good = memcmp(header, MAGIC, 8) == 0 && lade_read_number(header + HEADER_CHECKED, 4) == r->checksum &&
+                lade_read_number(header + 8, 2) == VERSION && lade_read_number(header + 10, 2) == b->config.kind &&
+                lade_read_number(header + 12, 4) <= OLDEST_FIRST && lade_read_number(header + 16, 8) == b->element;
     return good ? LADE_OK : LADE_DAMAGED;
 }
 
@@ -217,7 +185,7 @@ static int read_content(struct reader *r, uint32_t count, uint32_t checksum)
     if (content != checksum)
         return LADE_DAMAGED;
     for (size_t i = TIMES; has_words(b) && count > 0 && i < size; i += TIMES + sizeof(uint64_t)) {
-        uint64_t word = read_number(r->block + i, sizeof word);
+        uint64_t word = lade_read_number(r->block + i, sizeof word);
         if (word == 0 || word > LADE_BAG_WORD_MAX)
             return LADE_DAMAGED;
     }
@@ -231,9 +199,9 @@ static int put_content(struct reader *r, uint32_t count)
     int status = LADE_OK;
 
     for (uint32_t i = 0; i < count && status == LADE_OK; i++, from += TIMES + b->element) {
-        uint64_t word = has_words(b) ? read_number(from + TIMES, sizeof word) : 0;
+        uint64_t word = has_words(b) ? lade_read_number(from + TIMES, sizeof word) : 0;
         const void *element = !fits_block(b) ? NULL : has_words(b) ? (const void *)&word : from + TIMES;
-        status = lade_bag_put_sampled(r->handle, element, read_number(from, TIMES));
+        status = lade_bag_put_sampled(r->handle, element, lade_read_number(from, TIMES));
         r->total += status == LADE_OK;
     }
     return status;
@@ -246,15 +214,15 @@ static int restore_block(struct reader *r, bool *ended)
     if (!take_bytes(r, head, BLOCK_HEAD))
         return LADE_IO;
     r->checksum = LADE_BAG_CRC(r->checksum, head, BLOCK_CHECKED);
-    uint64_t count = read_number(head, 4);
-    if (read_number(head + BLOCK_CHECKED, 4) != r->checksum || count > most_in_block(r->handle->bag))
+    uint64_t count = lade_read_number(head, 4);
+    if (lade_read_number(head + BLOCK_CHECKED, 4) != r->checksum || count > most_in_block(r->handle->bag))
         return LADE_DAMAGED;
-    int status = read_content(r, (uint32_t)count, (uint32_t)read_number(head + 4, 4));
+    int status = read_content(r, (uint32_t)count, (uint32_t)lade_read_number(head + 4, 4));
     if (status != LADE_OK)
         return status;
     *ended = count == 0;
     if (*ended)
-        return read_number(r->block, 8) == r->total ? LADE_OK : LADE_DAMAGED;
+        return lade_read_number(r->block, 8) == r->total ? LADE_OK : LADE_DAMAGED;
     return put_content(r, (uint32_t)count);
 }
 
