@@ -12,6 +12,17 @@
 
 #define TRIES 1000 /* names */
 
+/* Again after a signal, which slow file systems notice. */
+static int open_again(int directory, const char *name, int flags, mode_t mode)
+{
+    int fd;
+
+    do
+        fd = openat(directory, name, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 static int open_directory(const char *path, size_t size)
 {
     char name[PATH_MAX] = ".";
@@ -24,7 +35,7 @@ static int open_directory(const char *path, size_t size)
         memcpy(name, path, size);
         name[size] = '\0';
     }
-    return open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return open_again(AT_FDCWD, name, O_RDONLY | O_DIRECTORY, 0);
 }
 
 /* Two threads, or processes that do not see each other, may come to the same name: O_EXCL tells them apart. */
@@ -32,9 +43,7 @@ static bool create_aside(struct lade_file *f, mode_t mode)
 {
     for (unsigned n = 0; n < TRIES; n++) {
         (void)snprintf(f->name, sizeof f->name, ".lade-%ld-%u", (long)getpid(), n);
-        do
-            f->file = openat(f->directory, f->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        while (f->file < 0 && errno == EINTR);
+        f->file = open_again(f->directory, f->name, O_WRONLY | O_CREAT | O_EXCL, mode);
         if (f->file >= 0)
             return true;
         if (errno != EEXIST)
@@ -53,7 +62,7 @@ static bool begin(struct lade_file *f)
         return false;
     }
     if (fstatat(f->directory, f->base, &old, 0) != 0)
-        return create_aside(f, 0666);
+        return errno == ENOENT && create_aside(f, 0666);
     if (!S_ISREG(old.st_mode)) {
         errno = S_ISDIR(old.st_mode) ? EISDIR : EINVAL;
         return false;
@@ -79,9 +88,7 @@ int lade_file_open(struct lade_file *f, const char *path)
 {
     f->name[0] = '\0';
     f->directory = -1;
-    do
-        f->file = open(path, O_RDONLY | O_CLOEXEC);
-    while (f->file < 0 && errno == EINTR);
+    f->file = open_again(AT_FDCWD, path, O_RDONLY, 0);
     return f->file >= 0 ? LADE_OK : LADE_IO;
 }
 
