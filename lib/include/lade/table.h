@@ -159,11 +159,20 @@ struct lade_table_stats {
 LADE_API void lade_table_stats(struct lade_table *table, struct lade_table_stats *stats);
 
 /*
- * Save to a file, and load: numbers in a fixed byte order, a version, checksums. The file is written under another name in
- * the same directory, synced, and renamed, so that at every moment path is the old file or the new one, whole. Load inserts
- * into a table of the same kind; keys that are there keep their values. It answers LADE_DAMAGED for a file that is not what
- * save wrote, with the offset of the first wrong block in *offset (may be NULL), and has then inserted the blocks before it.
- * LADE_IO: errno says why. LADE_NO_MEMORY.
+ * Save to a file, and load: numbers in a fixed byte order, a version, checksums; 16 bytes an entry of words, 12 and the key for
+ * byte strings. What for_each visits is what is saved.
+ *
+ * save writes the file under another name (".lade-PROCESS-NUMBER") in the same directory, syncs it, renames it, and syncs the
+ * directory, so that at every moment path is the old file or the new one, whole. An error removes what was written; a process
+ * that is killed may leave it. The new file has the permissions of the old one. A symbolic link is replaced, and what is
+ * neither absent nor a file is refused. LADE_OK; LADE_NO_MEMORY; LADE_IO: errno says why, and path is the old file, or, when
+ * only the directory could not be synced, the new one.
+ *
+ * load inserts into a table of the same kind; keys that are there keep their values. Each block is checked before something of
+ * it is inserted. Where it ends early, *offset (may be NULL) is the beginning of the block that was not, or not completely,
+ * inserted; all before it is in the table. LADE_OK; LADE_DAMAGED: not what save wrote, cut short, or something follows;
+ * LADE_INVALID: of the other kind, or from a later version; LADE_IO: errno says why; LADE_NO_MEMORY and LADE_FULL as for
+ * insert.
  */
 LADE_API int lade_table_save(struct lade_table *table, const char *path);
 LADE_API int lade_table_load(struct lade_table *table, const char *path, uint64_t *offset);
