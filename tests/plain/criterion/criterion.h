@@ -29,6 +29,14 @@ struct plain_test {
     struct plain_test *next;
 };
 
+/* What is done before and after each test of a suite. */
+struct plain_suite {
+    const char *name;
+    struct criterion_test_extra_data extra;
+    struct plain_suite *next;
+};
+
+static struct plain_suite *plain_suites;
 static struct plain_test *plain_first, **plain_last = &plain_first;
 static const struct plain_test *plain_now;
 
@@ -42,6 +50,15 @@ static const struct plain_test *plain_now;
         plain_last = &Suite##_##Name##_test.next;                                                                      \
     }                                                                                                                  \
     static void Suite##_##Name##_body(void)
+
+#define TestSuite(Suite, ...)                                                                                          \
+    static struct plain_suite Suite##_suite = {#Suite, {.sentinel_ = 0, __VA_ARGS__}, NULL};                           \
+    __attribute__((constructor)) static void Suite##_suite_register(void)                                              \
+    {                                                                                                                  \
+        Suite##_suite.next = plain_suites;                                                                             \
+        plain_suites = &Suite##_suite;                                                                                 \
+    }                                                                                                                  \
+    struct plain_suite
 
 static inline void plain_check(bool good, const char *file, int line, const char *text)
 {
@@ -69,6 +86,16 @@ static inline void plain_check(bool good, const char *file, int line, const char
 #define cr_expect_eq cr_assert_eq
 #define cr_expect_neq cr_assert_neq
 
+static inline const struct criterion_test_extra_data *plain_suite_of(const struct plain_test *test)
+{
+    static const struct criterion_test_extra_data none;
+
+    for (const struct plain_suite *suite = plain_suites; suite; suite = suite->next)
+        if (strcmp(suite->name, test->suite) == 0)
+            return &suite->extra;
+    return &none;
+}
+
 /* In a child, so that tests share no variables; it leaves by exit(), where LeakSanitizer looks. */
 static inline bool plain_run(const struct plain_test *test)
 {
@@ -76,12 +103,17 @@ static inline bool plain_run(const struct plain_test *test)
     pid_t child = fork();
 
     if (child == 0) {
+        const struct criterion_test_extra_data *suite = plain_suite_of(test);
         plain_now = test;
+        if (suite->init)
+            suite->init();
         if (test->extra.init)
             test->extra.init();
         test->body();
         if (test->extra.fini)
             test->extra.fini();
+        if (suite->fini)
+            suite->fini();
         exit(0);
     }
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
