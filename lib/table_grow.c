@@ -18,7 +18,7 @@ static uint64_t share(uint64_t cells, uint64_t of_256)
 uint64_t lade_table_cells_for(uint64_t keys, bool tight)
 {
     uint64_t of = tight ? TRIM_TO : GROW_AT;
-    uint64_t cells = keys / of * 256 + keys % of * 256 / of + 2;
+    uint64_t cells = keys / of * 256 + keys % of * 256 / of + 3;
 
     return cells < LADE_TABLE_FIRST ? LADE_TABLE_FIRST : cells;
 }

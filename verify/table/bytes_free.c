@@ -6,11 +6,12 @@
  * cover: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
- * rounds: 300
+ * rounds: 100
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */
 #define THREADS 3
+#define RECLAIM
 #include "harness.h"
 
 #include "small.h"

@@ -4,9 +4,10 @@
  * bound: 1 cell; insert and insert, or replace; remove
  * executions: 4
  * cover: lost replaced removed
+ * cover native: lost
+ * cover tsan: lost
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
- * rounds: 300
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */

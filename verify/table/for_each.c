@@ -5,11 +5,12 @@
  * executions: 10
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
- * rounds: 300
+ * rounds: 100
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */
 #define THREADS 2
+#define RECLAIM
 #include "harness.h"
 
 #include "small.h"

@@ -6,7 +6,6 @@
  * cover: second later
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
- * rounds: 300
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */

@@ -6,7 +6,6 @@
  * cover: inserted
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
- * rounds: 300
  * timeout: 1200
  * tier: full
  */

@@ -2,11 +2,10 @@
  * property: without memory for a larger array the table stays whole, and grows when there is some again
  * threads: 2
  * bound: 2 cells; a growth and a trim that get no memory, an insert and a remove
- * executions: 4
+ * executions: 3
  * cover: refused
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
- * rounds: 300
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */

@@ -69,10 +69,10 @@ static void *clear_words(void *to, int zero, size_t size)
 #define lade_table_unmix(m, key) ((void)(m), (key))
 
 #include <urcu/urcu-memb.h>
-#if defined ENGINE_NATIVE && defined __SANITIZE_THREAD__
+#if defined ENGINE_NATIVE && (defined __SANITIZE_THREAD__ || !defined RECLAIM)
 /*
- * ThreadSanitizer does not see what liburcu orders. Here a grace period lasts until finish(), which is as good as any
- * other, and leaves the threads without help from it.
+ * Here a grace period lasts until finish(), which is as good as any other. ThreadSanitizer does not see what liburcu
+ * orders; and where reclamation is not the point, a round should not have to wait for liburcu's thread.
  */
 static _Atomic(struct rcu_head *) later;
 

@@ -6,10 +6,11 @@
  *   for a read section R and a grace period G, either what precedes G happens before R, or R happens before what
  *   follows G.
  *
- * Readers note the number of the grace period that they saw; synchronize_rcu takes the next number and lets only those
- * executions go on in which every reader is outside, or saw a number at least as new. (The algorithm is that of
- * Desnoyers, McKenney, Stern, Dagenais, Walpole 2012, with a counter that never wraps instead of a phase bit.) Read
- * sections order nothing among readers. Waiting is an assumption, so an execution whose grace period cannot end is
+ * Each reader has a word that it changes when it enters and leaves, and that a grace period looks at by a read-modify-write.
+ * In the order of these, an entry comes after the look, and then has what precedes G; or before, and then G goes on only
+ * in executions in which the section has ended before the look, and has what the reader did. (A G that waits is one that
+ * looks later.) There is no fence on the reader's side, since liburcu promises none: read sections order nothing among
+ * readers, nor what a reader does around them. Waiting is an assumption, so an execution whose grace period cannot end is
  * blocked, not an error.
  *
  * A thread of the harness is a reader by its id; setup() and finish() have a place of their own.
@@ -26,8 +27,7 @@ struct rcu_head {
     void (*func)(struct rcu_head *head);
 };
 
-static _Atomic uint64_t urcu_model_period;
-static _Atomic uint64_t urcu_model_reader[THREADS + 1]; /* 0: outside; else the period seen on entry, plus one */
+static _Atomic uint64_t urcu_model_reader[THREADS + 1]; /* 0: outside */
 static _Thread_local int urcu_model_nesting;
 static _Atomic(struct rcu_head *) urcu_model_pending;
 
@@ -41,12 +41,8 @@ static inline void urcu_memb_unregister_thread(void)
 
 static inline void urcu_memb_read_lock(void)
 {
-    if (urcu_model_nesting++ > 0)
-        return;
-    uint64_t period = atomic_load_explicit(&urcu_model_period, memory_order_relaxed);
-    /* Not a store: a grace period that finds this section has the end of the one before, too. */
-    atomic_fetch_add_explicit(&urcu_model_reader[harness_id + 1], period + 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst);
+    if (urcu_model_nesting++ == 0)
+        atomic_fetch_add_explicit(&urcu_model_reader[harness_id + 1], 1, memory_order_acquire);
 }
 
 static inline void urcu_memb_read_unlock(void)
@@ -58,11 +54,9 @@ static inline void urcu_memb_read_unlock(void)
 static inline void urcu_memb_synchronize_rcu(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    uint64_t period = atomic_fetch_add_explicit(&urcu_model_period, 1, memory_order_relaxed) + 1;
-    atomic_thread_fence(memory_order_seq_cst);
     for (int i = 0; i <= THREADS; i++) {
-        uint64_t seen = atomic_load_explicit(&urcu_model_reader[i], memory_order_acquire);
-        assume(seen == 0 || seen > period);
+        uint64_t inside = atomic_fetch_add_explicit(&urcu_model_reader[i], 0, memory_order_release);
+        assume(inside == 0);
     }
     atomic_thread_fence(memory_order_seq_cst);
 }

@@ -1,0 +1,80 @@
+/* harness
+ * property: homes, shares, sizes and places of cells never leave their ranges, and room for n keys takes n without growth
+ * engines: cbmc
+ * threads: 1
+ * bound: any number of cells and keys, any mixed key
+ * timeout: 120
+ * cover: large tight last
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 1
+#define SEQUENTIAL
+#include "harness.h"
+
+#include "table_grow.c"
+
+uint64_t nondet_uint64(void);
+
+static void setup(void)
+{
+}
+
+static void shares(uint64_t cells)
+{
+    uint64_t of = nondet_uint64();
+
+    assume(of <= 256);
+    assert(share(cells, of) <= cells);
+    assert(share(cells, GROW_AT) <= share(cells, TIGHT_AT) && share(cells, TIGHT_AT) <= share(cells, MOST));
+    assert(share(cells, MOST) < cells);
+}
+
+/* So many keys come before the one at which a larger array is wanted. */
+static void sizes(void)
+{
+    uint64_t keys = nondet_uint64();
+    bool tight = nondet_uint64() & 1;
+
+    assume(keys <= LADE_TABLE_MAX / 2 + LADE_TABLE_MAX / 64);
+    uint64_t cells = lade_table_cells_for(keys, tight);
+    assert(cells >= LADE_TABLE_FIRST && cells <= 2 * LADE_TABLE_MAX);
+    assert(share(cells, tight ? TIGHT_AT : GROW_AT) > keys);
+    if (tight)
+        cover(tight);
+    if (keys > LADE_TABLE_FIRST)
+        cover(large);
+}
+
+/* All flags and cells lie behind each other in the mapping, at their alignment. */
+static void places(uint64_t cells)
+{
+    uint64_t blocks = (cells + LADE_TABLE_MOVE - 1) / LADE_TABLE_MOVE;
+    uint64_t block = nondet_uint64(), cell = nondet_uint64();
+
+    assume(block < blocks && cell < cells);
+    uint64_t from = block * LADE_TABLE_MOVE;
+    uint64_t to = cells - from < LADE_TABLE_MOVE ? cells : from + LADE_TABLE_MOVE;
+    assert(from < to && to <= cells && to - from <= LADE_TABLE_MOVE);
+    if (to == cells && to - from < LADE_TABLE_MOVE)
+        cover(last);
+    assert(flags_at() >= sizeof(struct array) && flags_at() % LADE_APART == 0);
+    assert(flags_at() + block < cells_at(blocks) && cells_at(blocks) % LADE_APART == 0);
+    uint64_t size = cells_at(blocks) + cells * sizeof(struct cell);
+    assert(cells_at(blocks) + (cell + 1) * sizeof(struct cell) <= size);
+    assert(record_size(nondet_uint64() % (LADE_TABLE_BYTES_MAX + UINT64_C(1))) % 16 == 0);
+}
+
+static void thread(int id)
+{
+    uint64_t cells = nondet_uint64();
+
+    (void)id;
+    assume(cells >= 1 && cells <= LADE_TABLE_MAX);
+    shares(cells);
+    sizes();
+    places(cells);
+}
+
+static void finish(void)
+{
+}
