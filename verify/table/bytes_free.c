@@ -2,8 +2,9 @@
  * property: a record that was replaced, or removed and inserted again, is freed after its last reader, once
  * threads: 3
  * bound: 1 cell; replace, remove and insert; a reader; reclamation
- * executions: 4
+ * executions: 36
  * cover: none
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * rounds: 100

@@ -2,8 +2,9 @@
  * property: a record replaced in the new array is not freed while the old one leads to it
  * threads: 3
  * bound: 2 cells to 1; a replace, which also moves; a reader; reclamation twice
- * executions: 4
+ * executions: 23
  * cover: old
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * rounds: 100

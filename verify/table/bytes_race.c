@@ -2,8 +2,9 @@
  * property: of racing inserts of one byte string one wins, and all learn its value
  * threads: 2
  * bound: 2 cells; two inserts of one string, one get
- * executions: 4
+ * executions: 28
  * cover: got
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

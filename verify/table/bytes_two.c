@@ -2,8 +2,9 @@
  * property: two byte strings with one hash keep apart, also when both want the same cell
  * threads: 3
  * bound: 2 cells; an insert of each, a reader
- * executions: 4
+ * executions: 195
  * cover: first second
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

@@ -2,8 +2,9 @@
  * property: two byte strings with one hash keep apart while the table grows
  * threads: 2
  * bound: 2 to 3 cells; an insert against an insert, growth and moves
- * executions: 4
+ * executions: 1571
  * cover: moved
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

@@ -2,10 +2,11 @@
  * property: what was done before a value was given happens before its loser, its replacer and its remover go on
  * threads: 2
  * bound: 1 cell; insert and insert, or replace; remove
- * executions: 4
+ * executions: 36
  * cover: lost replaced removed
  * cover native: lost
  * cover tsan: lost
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

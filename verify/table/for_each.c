@@ -2,7 +2,7 @@
  * property: for_each holds its array by a count: it is not freed meanwhile, and a key that stays is visited once
  * threads: 2
  * bound: 1 to 1 cell; for_each against growth, moves and reclamation
- * executions: 10
+ * executions: 309
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * rounds: 100

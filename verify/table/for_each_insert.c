@@ -4,6 +4,7 @@
  * bound: 3 cells; for_each against an insert, a replace and a remove
  * executions: 4
  * cover: seen unseen gone newer
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

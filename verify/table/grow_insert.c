@@ -2,10 +2,9 @@
  * property: a key inserted while the table grows is there afterwards, once, with the winner's value, and so is every other
  * threads: 3
  * bound: 1 to 2 cells; two inserts of one key, growth and all moves
- * executions: 10
+ * executions: 10248
  * cover: old new
- * engines: explore native tsan genmc/rc11
- * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * engines: explore native tsan
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */

@@ -2,10 +2,9 @@
  * property: while the table grows, nobody reads a value older than one that he has read or knows of
  * threads: 3
  * bound: 1 to 2 cells; growth and moves, one replace, a reader that reads twice
- * executions: 10
+ * executions: 6360
  * cover: told untold
- * engines: explore native tsan genmc/rc11
- * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * engines: explore native tsan
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */

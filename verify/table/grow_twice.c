@@ -2,10 +2,9 @@
  * property: a second array that needs a third is first made the first: nothing is lost, and no old value comes back
  * threads: 2
  * bound: 1, 2, 3 cells; two growths against a replace and a get
- * executions: 10
+ * executions: 13591
  * cover: third
- * engines: explore native tsan genmc/rc11
- * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * engines: explore native tsan
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */

@@ -2,10 +2,9 @@
  * property: a cell with a key and no value, as a stopped thread leaves it, is completed by whoever needs it, and moved over
  * threads: 3
  * bound: 1 to 2 cells; a key without a value; insert, get and replace, growth
- * executions: 10
+ * executions: 1422
  * cover: mine
- * engines: explore native tsan genmc/rc11
- * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * engines: explore native tsan
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */

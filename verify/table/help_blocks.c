@@ -2,8 +2,9 @@
  * property: blocks moved by different threads are all there for who enters at the new array
  * threads: 3
  * bound: 2 to 3 cells; two keys; two threads help with a block each, one reads
- * executions: 10
+ * executions: 132
  * cover: swung
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

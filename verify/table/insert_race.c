@@ -2,8 +2,9 @@
  * property: of racing inserts of one key one wins, and all learn the winner's value
  * threads: 3
  * bound: 2 cells; three inserts of one key, another key in its home
- * executions: 6
+ * executions: 108
  * cover: first last
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

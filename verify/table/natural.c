@@ -2,8 +2,9 @@
  * property: a table that grows by itself, while others insert, has every key once
  * threads: 2
  * bound: 2 cells and on; two inserts each, of two keys and of one
- * executions: 4
+ * executions: 132
  * cover: grown
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

@@ -2,8 +2,9 @@
  * property: a copy that finds no room in the second array goes to a third: nothing is lost or doubled
  * threads: 2
  * bound: 2 cells to 1 and on; two keys; moves against two gets
- * executions: 10
+ * executions: 129
  * cover: second later
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

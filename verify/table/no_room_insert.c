@@ -4,8 +4,7 @@
  * bound: 2 cells to 1 and on; two keys; moves against an insert
  * executions: 10
  * cover: inserted
- * engines: explore native tsan genmc/rc11
- * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * engines: explore native tsan
  * timeout: 1200
  * tier: full
  */

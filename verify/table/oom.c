@@ -2,8 +2,9 @@
  * property: without memory for a larger array the table stays whole, and grows when there is some again
  * threads: 2
  * bound: 2 cells; a growth and a trim that get no memory, an insert and a remove
- * executions: 3
+ * executions: 2
  * cover: refused
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

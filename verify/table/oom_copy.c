@@ -2,10 +2,9 @@
  * property: a move that gets no memory for a third array leaves every key where it can be found, and goes on later
  * threads: 2
  * bound: 2 cells to 1, and no more; two keys; moves against a replace
- * executions: 4
+ * executions: 1171
  * cover: stuck
- * engines: explore native tsan genmc/rc11
- * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * engines: explore native tsan
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */

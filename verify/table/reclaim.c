@@ -2,10 +2,9 @@
  * property: an old array is freed after the last reader has left it, once, and read by nobody after that
  * threads: 3
  * bound: 1 to 2 cells; growth, moves and reclamation; a reader; a replace
- * executions: 10
+ * executions: 2185
  * cover: freed
- * engines: explore native tsan genmc/rc11
- * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * engines: explore native tsan
  * rounds: 100
  * timeout: 120
  */

@@ -2,8 +2,9 @@
  * property: keys that look like codes have cells of their own: first wins, and values carry what was done before
  * threads: 2
  * bound: both keys; insert, get and for_each
- * executions: 4
+ * executions: 12
  * cover: got visited lost
+ * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

@@ -4,7 +4,7 @@
  * threads: 2
  * bound: 1 to 2 cells; a replace and a remove, each of which moves the table
  * flags explore: --stop-threads
- * executions: 10
+ * executions: 375
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */
