@@ -221,10 +221,13 @@ static uint64_t size_after(struct lade_table *t, struct array *a)
     uint64_t unit = a->sample + 1;
     uint64_t used = atomic_load_explicit(&a->used, memory_order_relaxed);
     uint64_t dead = atomic_load_explicit(&a->dead, memory_order_relaxed);
-    uint64_t live = dead < used ? (used - dead) * unit : 0;
+    uint64_t live;
     bool spare = atomic_load_explicit(&t->bytes, memory_order_relaxed) <= SPARE ||
                  atomic_load_explicit(&t->waiting, memory_order_relaxed) == 0;
 
+    if (dead > INT64_MAX)
+        dead = 0; /* a key came back before its removal was counted */
+    live = dead < used ? (used - dead) * unit : 0;
     if (spare && live < a->cells / 16 && a->cells / 2 >= LADE_TABLE_FIRST)
         return a->cells / 2;
     if (spare && live < share(a->cells, GROW_AT) / 2)

@@ -94,10 +94,14 @@ LADE_API int lade_table_get(struct lade_table *table, uint64_t key, uint64_t *va
  */
 LADE_API int lade_table_insert(struct lade_table *table, uint64_t key, uint64_t value, uint64_t *winner);
 
-/* Changes the value of a key that is there: LADE_OK and the value before in *old (may be NULL), else LADE_ABSENT. */
+/*
+ * Changes the value of a key that is there: LADE_OK and the value before in *old (may be NULL), else LADE_ABSENT. While a
+ * move that memory did not suffice for has still to be finished, replace and remove may answer LADE_NO_MEMORY too; the key
+ * then has the value that it had.
+ */
 LADE_API int lade_table_replace(struct lade_table *table, uint64_t key, uint64_t value, uint64_t *old);
 
-/* LADE_OK and the value in *old (may be NULL), or LADE_ABSENT. */
+/* LADE_OK and the value in *old (may be NULL), or LADE_ABSENT; LADE_NO_MEMORY as for replace. */
 LADE_API int lade_table_remove(struct lade_table *table, uint64_t key, uint64_t *old);
 
 /*
