@@ -10,7 +10,6 @@
 /* SPDX-License-Identifier: MIT */
 #define THREADS 2
 #define ARRAYS
-#define NATURAL
 #include "harness.h"
 
 #include "small.h"
