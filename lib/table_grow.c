@@ -284,10 +284,10 @@ static bool copy(struct lade_table *t, struct array *a, const struct sought *s, 
             LADE_TABLE_COUNT(&b->used, 1);
         if (found == FOUND) {
             LADE_STEP();
-            if (there == ABSENT &&
-                atomic_compare_exchange_strong_explicit(
-                    &c->val, &there, val, memory_order_acq_rel,
-                    memory_order_acquire)) /* [table.copy] -> [table.val], [table.change], [table.freeze] */
+            /* No release: who gets the copy came by the frozen val, or by the root that was swung after it. */
+            if (there == ABSENT && atomic_compare_exchange_strong_explicit(
+                                       &c->val, &there, val, memory_order_acquire,
+                                       memory_order_acquire)) /* [table.copy] -> [table.change], [table.freeze] */
                 return true;
             if (!is_of(s, there))
                 continue; /* another byte string took the cell */

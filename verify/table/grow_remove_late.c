@@ -24,10 +24,12 @@ static void setup(void)
 
 static void work(int id)
 {
-    if (id == 0)
+    if (id == 0) {
         complete();
-    else
+    } else {
         assert(remove_(1, 1) == 7);
+        assert(get_(1, 1) == NONE);
+    }
 }
 
 static void finish(void)
