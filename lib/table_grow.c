@@ -36,11 +36,11 @@ static size_t cells_at(uint64_t blocks)
 
 static bool reserve_bytes(struct lade_table *t, uint64_t size)
 {
-    uint64_t before = atomic_fetch_add_explicit(&t->bytes, size, memory_order_relaxed);
+    uint64_t before = LADE_TABLE_COUNT(&t->bytes, size);
 
     if (!t->config.max_bytes || before + size <= t->config.max_bytes)
         return true;
-    atomic_fetch_sub_explicit(&t->bytes, size, memory_order_relaxed);
+    LADE_TABLE_COUNT(&t->bytes, -size);
     return false;
 }
 
@@ -57,7 +57,7 @@ struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
         return NULL;
     a = lade_table_map(t, (size_t)size);
     if (!a) {
-        atomic_fetch_sub_explicit(&t->bytes, size, memory_order_relaxed);
+        LADE_TABLE_COUNT(&t->bytes, -size);
         return NULL;
     }
     unit = cells >= LADE_TABLE_SAMPLED ? LADE_TABLE_SAMPLE : 1;

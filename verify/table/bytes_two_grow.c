@@ -2,7 +2,7 @@
  * property: two byte strings with one hash keep apart while the table grows
  * threads: 2
  * bound: 2 to 3 cells; an insert against an insert, growth and moves
- * executions: 1571
+ * executions: 1643
  * cover: moved
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

@@ -2,7 +2,7 @@
  * property: who gets a value has what was done before it was given: by insert, by replace, and through a move
  * threads: 3
  * bound: 1 to 2 cells; an insert, a get, growth and moves
- * executions: 139
+ * executions: 345
  * cover: got
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

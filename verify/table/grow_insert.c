@@ -2,7 +2,7 @@
  * property: a key inserted while the table grows is there afterwards, once, with the winner's value, and so is every other
  * threads: 3
  * bound: 1 to 2 cells; two inserts of one key, growth and all moves
- * executions: 10248
+ * executions: 32821
  * cover: old new
  * engines: explore native tsan
  * timeout: 120

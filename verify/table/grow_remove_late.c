@@ -2,7 +2,7 @@
  * property: a key removed while another thread moves the table is not brought back by it
  * threads: 2
  * bound: 1 to 2 cells; moves, one remove
- * executions: 99
+ * executions: 186
  * cover: removed
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

@@ -3,7 +3,7 @@
  * engines: explore
  * threads: 3
  * bound: 1 to 2 cells; insert and remove, replace and get, growth
- * executions: 2224
+ * executions: 2955
  * cover: found
  * timeout: 120
  */

@@ -2,7 +2,7 @@
  * property: a table that grows by itself, while others insert, has every key once
  * threads: 2
  * bound: 2 cells and on; two inserts each, of two keys and of one
- * executions: 132
+ * executions: 217
  * cover: grown
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

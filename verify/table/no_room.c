@@ -2,7 +2,7 @@
  * property: a copy that finds no room in the second array goes to a third: nothing is lost or doubled
  * threads: 2
  * bound: 2 cells to 1 and on; two keys; moves against two gets
- * executions: 129
+ * executions: 194
  * cover: second later
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

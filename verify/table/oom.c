@@ -2,7 +2,7 @@
  * property: without memory for a larger array the table stays whole, and grows when there is some again
  * threads: 2
  * bound: 2 cells; a growth and a trim that get no memory, an insert and a remove
- * executions: 2
+ * executions: 5
  * cover: refused
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

@@ -27,6 +27,7 @@ static void fill(struct array *array, struct cell *cell, uint64_t cells)
 {
     array->cells = cells;
     array->cell = cell;
+    array->end = cell + cells;
     array->most = cells;
     for (uint64_t i = 0; i < cells; i++) {
         cell[i].key = nondet_uint64();
@@ -55,6 +56,7 @@ static void thread(int id)
     h = third * (UINT64_MAX / 3) + third + 1;
     seek(&s, h, false);
     assert(!(look_up(&a, &s) & FROZEN));
+    (void)look_first(&a, h);
     enum find found = find_cell(&a, &s, want, &c, &val, &counted);
     if (found == FOUND) {
         cover(found);

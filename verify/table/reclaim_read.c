@@ -2,7 +2,7 @@
  * property: an old array is freed after the last reader has left it, once, and read by nobody after that
  * threads: 2
  * bound: 1 to 2 cells; growth, moves and reclamation; a reader
- * executions: 4
+ * executions: 5
  * cover: freed
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

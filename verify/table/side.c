@@ -11,6 +11,7 @@
  */
 /* SPDX-License-Identifier: MIT */
 #define THREADS 2
+#define INJECTED
 #include "harness.h"
 
 #include "small.h"

@@ -64,11 +64,17 @@ static void *clear_words(void *to, int zero, size_t size)
 #endif
 
 #include "table_mix.h"
-#define lade_table_mixer_init(m, seed) ((void)(m), (void)(seed))
-#define lade_table_mix(m, key) ((void)(m), (key))
-#define lade_table_unmix(m, key) ((void)(m), (key))
+/* Multiplies by 1: keys below 2^32 stay as they are. */
+static void plain_mixer(struct lade_table_mixer *m)
+{
+    m->first = m->second = m->unfirst = m->unsecond = 1;
+}
+#define lade_table_mixer_init(m, seed) ((void)(seed), plain_mixer(m))
 
 #include <urcu/urcu-memb.h>
+#ifdef ENGINE_NATIVE
+#include <urcu/static/urcu-memb.h> /* before read.h, so that read sections ask for what the kernel can do */
+#endif
 #if defined ENGINE_NATIVE && (defined __SANITIZE_THREAD__ || !defined RECLAIM)
 /*
  * Here a grace period lasts until finish(), which is as good as any other. ThreadSanitizer does not see what liburcu
@@ -148,18 +154,17 @@ void lade_table_populate(const struct lade_table *t, void *memory, size_t size)
     (void)size;
 }
 
-#ifdef ENGINE_NATIVE
-bool lade_read_is_light(void)
-{
-    return true; /* of a kernel that is not as old as 4.13 */
-}
-#endif
-
 void lade_table_unmap(const struct lade_table *t, void *memory, size_t size)
 {
     (void)t;
     (void)size;
     free(memory);
+}
+
+static uint64_t same(void *context, uint64_t key)
+{
+    (void)context;
+    return key;
 }
 
 /* A byte string's hash is its first byte: "a" and "ab" meet. */
@@ -170,7 +175,14 @@ static uint64_t first_byte(void *context, const void *key, size_t size)
     return *(const unsigned char *)key;
 }
 
-static const struct lade_table_hash hash = {NULL, NULL, first_byte, NULL};
+#ifdef ENGINE_NATIVE
+bool lade_read_is_light(void)
+{
+    return true;
+}
+#endif
+
+static const struct lade_table_hash hash = {same, same, first_byte, NULL};
 static struct lade_table *table;
 
 #define HALF (UINT64_C(1) << 63) /* the home of this key is the middle of every array */
@@ -184,7 +196,11 @@ static void make(enum lade_table_kind kind, uint64_t cells)
     urcu_memb_register_thread();
     config.kind = kind;
     config.seeded = true;
-    config.hash = kind == LADE_TABLE_BYTES ? &hash : NULL;
+#ifndef INJECTED
+    config.hash = kind == LADE_TABLE_BYTES ? &hash : NULL; /* words: the way of most tables */
+#else
+    config.hash = &hash;
+#endif
     assert(lade_table_create(&table, &config) == LADE_OK);
     lade_table_array_free(atomic_load_explicit(&table->root, memory_order_relaxed));
     first = lade_table_array(table, cells, false);
@@ -258,11 +274,12 @@ static uint64_t remove_text(int id, const char *key, size_t size)
 static uint64_t cells_of(uint64_t key)
 {
     struct array *a = root_of(table);
+    uint64_t h = table->config.kind == LADE_TABLE_BYTES ? key : mixed(table, key);
     uint64_t count = 0;
 
     for (uint64_t i = 0; i < a->cells; i++) {
         uint64_t val = atomic_load_explicit(&a->cell[i].val, memory_order_relaxed);
-        count += atomic_load_explicit(&a->cell[i].key, memory_order_relaxed) == key && val >= VALUE_0 &&
+        count += atomic_load_explicit(&a->cell[i].key, memory_order_relaxed) == h && val >= VALUE_0 &&
                  !(val & FROZEN) && !(table->config.kind == LADE_TABLE_BYTES && val & TOMB);
     }
     return count;
