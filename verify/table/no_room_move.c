@@ -1,0 +1,38 @@
+/* harness
+ * property: a copy that finds no room in the second array goes to a third, also when two threads move: nothing is lost or doubled
+ * threads: 2
+ * bound: 2 cells to 1 and on; two keys; moves against the move of a block
+ * executions: 300
+ * engines: explore native tsan
+ * timeout: 120
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 2
+#include "harness.h"
+
+#include "small.h"
+
+static void setup(void)
+{
+    make(LADE_TABLE_WORDS, 2);
+    insert_(-1, 1, 5);
+    insert_(-1, 2, 6);
+    grow(1);
+}
+
+static void work(int id)
+{
+    if (id == 0) {
+        complete();
+    } else {
+        help();
+    }
+}
+
+static void finish(void)
+{
+    complete();
+    assert(get_(-1, 1) == 5 && get_(-1, 2) == 6);
+    assert(cells_of(1) == 1 && cells_of(2) == 1);
+    unmake();
+}
