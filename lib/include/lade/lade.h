@@ -8,6 +8,7 @@
 #include <lade/random.h>
 #include <lade/ref.h>
 #include <lade/ring.h>
+#include <lade/split.h>
 #include <lade/status.h>
 #include <lade/table.h>
 

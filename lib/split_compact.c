@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The two stores that remember a side without remembering the item. Both are arrays of words, and a word answers for an item
+ * and takes it in by one compare-and-swap; so two threads with one item agree, and what is in a word stays there.
+ *
+ * compact   a word has six entries of ten bits, nine of a fingerprint and one for the side, filled in order, and their number.
+ *           An item goes to the first word from its home on that is not full; it is there if one of the entries on the way has
+ *           its fingerprint. Entries before the item's own never change, so its answer never does.
+ * arrays    a word has 32 bits of the array B (part 0) and 32 of C (part 1) of Lin 2026. An item has one bit in each. Marked
+ *           in B: part 0; else marked in C: part 1; else the coin decides and one of the bits is marked. Both bits have the
+ *           same index, so at most one of them is ever marked, and the answer never changes. With an index for each array
+ *           (uncorrected) an item of part 1 moves to part 0 as soon as another one marks its bit in B.
+ *
+ * Correction. Say that a new item meets, on its way, a probability m0 of being taken for one of part 0, m1 for one of part 1,
+ * and p = 1 - m0 - m1 of coming to the coin. All three follow from the words that it has looked at. It shall go to part 0 with
+ * probability a; so the coin says 0 with probability (a - m0) / p. Where a < m0 that cannot be had, and the share is off by
+ * the difference: lade_split_stats() tells.
+ *
+ * Nothing but the words is shared, so that no order is needed.
+ */
+#include "split.h"
+
+/* Checkers take smaller ones. */
+#ifndef LADE_SPLIT_PROBE
+#define LADE_SPLIT_PROBE 64 /* words that an item looks at, at most */
+#endif
+
+#define ENTRIES 6
+#define ENTRY_BITS 10
+#define ENTRY ((1u << ENTRY_BITS) - 1)
+#define FINGERPRINTS 9 /* bits */
+#define COUNT_SHIFT 60
+#define HALF 32 /* bits of an array in a word */
+
+/* 12.5 bits an item: six entries a word, filled to 0.85 at capacity. */
+#define COMPACT_WORDS(n) ((n)*25 / 128 + 1)
+#define CAPACITY_MAX (UINT64_C(1) << 40)
+#define BITS_DEFAULT 100
+#define BITS_MAX 1024
+
+/* What an item meets on its way. */
+struct meeting {
+    uint64_t mass[2]; /* probability of being taken for an item of that part */
+    uint64_t left;    /* of none */
+};
+
+static const struct meeting nobody = {{0, 0}, LADE_SPLIT_WHOLE};
+
+static void meet(struct meeting *m, unsigned side)
+{
+    uint64_t same = m->left >> FINGERPRINTS;
+
+    m->mass[side] += same;
+    m->left -= same;
+}
+
+static void meet_arrays(const struct lade_split *s, struct meeting *m, uint64_t word)
+{
+    unsigned set[2] = {0, 0};
+
+    for (unsigned i = 0; i < 2 * HALF; i++)
+        set[i / HALF] += word >> i & 1;
+    m->mass[0] = LADE_SPLIT_WHOLE / HALF * set[0];
+    m->mass[1] = (s->config.uncorrected ? LADE_SPLIT_WHOLE - m->mass[0] : LADE_SPLIT_WHOLE) / HALF * set[1];
+    m->left = LADE_SPLIT_WHOLE - m->mass[0] - m->mass[1];
+}
+
+/* How much of what is left the coin gives to part 0. */
+static uint64_t for_part_0(const struct lade_split *s, const struct meeting *m)
+{
+    uint64_t low;
+
+    if (s->config.uncorrected && s->share < LADE_SPLIT_WHOLE)
+        return lade_multiply(m->left, s->share << 2, &low);
+    uint64_t want = s->share > m->mass[0] ? s->share - m->mass[0] : 0;
+    return want < m->left ? want : m->left;
+}
+
+static unsigned toss(const struct lade_split *s, const struct meeting *m, uint64_t coin)
+{
+    uint64_t low;
+
+    return lade_multiply(coin, m->left, &low) >= for_part_0(s, m);
+}
+
+/* The words that an item looks at: from a first one on by a step of its own, so that full words do not make long rows. */
+struct way {
+    uint64_t at, step;
+};
+
+static struct way way_of(const struct lade_split *s, const uint64_t bits[2])
+{
+    struct way w;
+    uint64_t rest;
+
+    w.at = lade_multiply(bits[0], s->words, &rest);
+    w.step = s->words > 1 ? 1 + lade_multiply(bits[1], s->words - 1, &rest) : 0;
+    return w;
+}
+
+static void go_on(const struct lade_split *s, struct way *w)
+{
+    w->at = w->at < s->words - w->step ? w->at + w->step : w->at - (s->words - w->step);
+}
+
+static int route_filter(struct lade_split *s, const uint64_t bits[2], uint64_t coin, unsigned *part)
+{
+    const unsigned fingerprint = (unsigned)(bits[1] & (ENTRY >> 1));
+    struct meeting m = nobody;
+    struct way w = way_of(s, bits);
+
+    for (int i = 0; i < LADE_SPLIT_PROBE; i++, go_on(s, &w)) {
+        uint64_t seen = atomic_load_explicit(&s->word[w.at], memory_order_relaxed);
+        for (unsigned entry = 0; entry < ENTRIES; entry++) {
+            while (entry == seen >> COUNT_SHIFT) {
+                unsigned side = toss(s, &m, coin);
+                uint64_t mine = (uint64_t)(fingerprint << 1 | side) << ENTRY_BITS * entry;
+                uint64_t next = (seen | mine) + (UINT64_C(1) << COUNT_SHIFT);
+                if (atomic_compare_exchange_strong_explicit(&s->word[w.at], &seen, next, memory_order_relaxed,
+                                                            memory_order_relaxed)) {
+                    *part = side;
+                    return LADE_OK;
+                }
+            }
+            unsigned there = (unsigned)(seen >> ENTRY_BITS * entry) & ENTRY;
+            if (there >> 1 == fingerprint) {
+                *part = there & 1;
+                return LADE_OK;
+            }
+            meet(&m, there & 1);
+        }
+    }
+    return LADE_FULL;
+}
+
+static int route_arrays(struct lade_split *s, const uint64_t bits[2], uint64_t coin, unsigned *part)
+{
+    const uint64_t index = bits[1] % HALF, other = s->config.uncorrected ? bits[1] / HALF % HALF : index;
+    const uint64_t in_b = UINT64_C(1) << index, in_c = UINT64_C(1) << (HALF + other);
+    uint64_t low, at = lade_multiply(bits[0], s->words, &low);
+    uint64_t seen = atomic_load_explicit(&s->word[at], memory_order_relaxed), next;
+
+    do {
+        struct meeting m;
+        if (seen & (in_b | in_c)) {
+            *part = !(seen & in_b);
+            return LADE_OK;
+        }
+        meet_arrays(s, &m, seen);
+        *part = toss(s, &m, coin);
+        next = seen | (*part ? in_c : in_b);
+    } while (!atomic_compare_exchange_strong_explicit(&s->word[at], &seen, next, memory_order_relaxed,
+                                                      memory_order_relaxed));
+    return LADE_OK;
+}
+
+int lade_split_route_compact(struct lade_split *s, struct lade_split_name name, unsigned *part)
+{
+    uint64_t bits[2], coin[2];
+
+    lade_split_random(name, LADE_SPLIT_FOR_FILTER, 0, bits);
+    lade_split_random(name, LADE_SPLIT_FOR_FILTER, 1, coin);
+    return s->config.store == LADE_SPLIT_COMPACT ? route_filter(s, bits, coin[0], part)
+                                                 : route_arrays(s, bits, coin[0], part);
+}
+
+/* The numbers in use, or 0: out of range. */
+static uint64_t words_for(struct lade_split_config *c)
+{
+    if (c->capacity == 0 || c->capacity > CAPACITY_MAX || c->bits_per_item > BITS_MAX)
+        return 0;
+    if (c->store == LADE_SPLIT_COMPACT)
+        return c->bits_per_item == 0 ? COMPACT_WORDS(c->capacity) : 0;
+    if (c->bits_per_item == 0)
+        c->bits_per_item = BITS_DEFAULT;
+    return c->bits_per_item < 2 ? 0 : (c->capacity * c->bits_per_item + 63) / 64;
+}
+
+int lade_split_make_words(struct lade_split *s)
+{
+    uint64_t first = (uint64_t)s->weight[0] << 31;
+
+    s->words = words_for(&s->config);
+    if (s->words == 0)
+        return LADE_INVALID;
+    /* weight 0 / both, in two steps of 31 bits */
+    s->share = first / s->weights << 31 | (first % s->weights << 31) / s->weights;
+    s->word = lade_array_get(s->config.alloc, s->words, sizeof *s->word);
+    if (!s->word)
+        return LADE_NO_MEMORY;
+    for (uint64_t i = 0; i < s->words; i++)
+        atomic_init(&s->word[i], 0);
+    return LADE_OK;
+}
+
+/* What an item meets whose way begins at a word; one of the many such ways. */
+static struct meeting meeting_from(struct lade_split *s, uint64_t at)
+{
+    struct meeting m = nobody;
+    uint64_t bits[2];
+
+    lade_split_random((struct lade_split_name){at, 0}, LADE_SPLIT_FOR_FILTER, 2, bits);
+    struct way w = way_of(s, bits);
+    w.at = at;
+    for (int i = 0; i < LADE_SPLIT_PROBE; i++, go_on(s, &w)) {
+        uint64_t seen = atomic_load_explicit(&s->word[w.at], memory_order_relaxed);
+        if (s->config.store == LADE_SPLIT_ARRAYS) {
+            meet_arrays(s, &m, seen);
+            break;
+        }
+        for (unsigned entry = 0; entry < seen >> COUNT_SHIFT; entry++)
+            meet(&m, (unsigned)(seen >> ENTRY_BITS * entry) & 1);
+        if (seen >> COUNT_SHIFT < ENTRIES)
+            break;
+    }
+    return m;
+}
+
+static unsigned entries_in(const struct lade_split *s, uint64_t word)
+{
+    unsigned set = 0;
+
+    if (s->config.store == LADE_SPLIT_COMPACT)
+        return (unsigned)(word >> COUNT_SHIFT);
+    for (; word; word &= word - 1)
+        set++;
+    return set;
+}
+
+void lade_split_stats_compact(struct lade_split *s, struct lade_split_stats *stats)
+{
+    const double whole = (double)LADE_SPLIT_WHOLE, a = (double)s->share / whole;
+    double mass[2] = {0, 0}, coin = 0;
+
+    for (uint64_t i = 0; i < s->words; i++) {
+        struct meeting m = meeting_from(s, i);
+        mass[0] += (double)m.mass[0] / whole;
+        mass[1] += (double)m.mass[1] / whole;
+        coin += (double)for_part_0(s, &m) / whole;
+        stats->entries += entries_in(s, atomic_load_explicit(&s->word[i], memory_order_relaxed));
+    }
+    stats->bytes = s->words * sizeof *s->word;
+    stats->collision = (mass[0] + mass[1]) / (double)s->words;
+    stats->misassigned = (mass[0] * (1 - a) + mass[1] * a) / (double)s->words;
+    stats->share = (mass[0] + coin) / (double)s->words;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of CSV (RFC 4180; also lines that end with a line feed alone). */
+#include <lade/split.h>
+
+#include <string.h>
+
+/* Takes a quoted field from behind its quote: moves it together and answers the place behind its closing quote. */
+static size_t take_quoted(char *text, size_t size, size_t at, size_t *length)
+{
+    size_t to = at, from = at;
+
+    while (from < size) {
+        if (text[from] == '"') {
+            if (from + 1 >= size || text[from + 1] != '"')
+                break;
+            from++;
+        }
+        text[to++] = text[from++];
+    }
+    *length = to - at;
+    return from < size ? from + 1 : from;
+}
+
+size_t lade_split_csv_read(char *text, size_t size, struct lade_split_field *field, size_t most, size_t *fields)
+{
+    size_t at = 0, count = 0;
+
+    *fields = 0;
+    if (size == 0)
+        return 0;
+    for (;;) {
+        struct lade_split_field f = {text + at, 0};
+        if (at < size && text[at] == '"') {
+            f.text = text + at + 1;
+            at = take_quoted(text, size, at + 1, &f.size);
+            while (at < size && text[at] != ',' && text[at] != '\n') /* what follows a quoted field is no part of it */
+                at++;
+        } else {
+            const char *begin = text + at;
+            while (at < size && text[at] != ',' && text[at] != '\n')
+                at++;
+            f.size = (size_t)(text + at - begin);
+            if (at < size && text[at] == '\n' && f.size > 0 && f.text[f.size - 1] == '\r')
+                f.size--;
+        }
+        if (count < most)
+            field[count++] = f;
+        if (at >= size || text[at++] == '\n')
+            break;
+    }
+    *fields = count;
+    return at;
+}
+
+size_t lade_split_csv_write(char *to, size_t room, const void *text, size_t size)
+{
+    const char *from = text;
+    size_t at = 0;
+    bool quoted = false;
+
+    for (size_t i = 0; i < size; i++)
+        quoted = quoted || from[i] == '"' || from[i] == ',' || from[i] == '\n' || from[i] == '\r';
+#define PUT(c) (at < room ? (void)(to[at] = (c)) : (void)0, at++)
+    if (quoted)
+        PUT('"');
+    for (size_t i = 0; i < size; i++) {
+        if (from[i] == '"')
+            PUT('"');
+        PUT(from[i]);
+    }
+    if (quoted)
+        PUT('"');
+#undef PUT
+    return at;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Creation and end of a split, and the tokens of a quota. */
+#include "split.h"
+
+#define THREADS_DEFAULT 8
+#define PURPOSE UINT64_C(0x74696c7073) /* of keys that are made from the seed */
+
+static bool is_valid_config(const struct lade_split_config *c)
+{
+    bool words = c->store == LADE_SPLIT_COMPACT || c->store == LADE_SPLIT_ARRAYS, quota = c->rule == LADE_SPLIT_QUOTA;
+
+    return c->parts > 0 && c->parts <= LADE_SPLIT_PARTS_MAX && (unsigned)c->rule <= LADE_SPLIT_QUOTA &&
+           (unsigned)c->store <= LADE_SPLIT_ARRAYS && (unsigned)c->content <= LADE_SPLIT_REJECT &&
+           (unsigned)c->conflict <= LADE_SPLIT_CONTENT_WINS &&
+           (!words || (c->parts == 2 && c->rule == LADE_SPLIT_COIN)) &&
+           (words || (c->bits_per_item == 0 && !c->uncorrected)) &&
+           (c->store != LADE_SPLIT_PURE || (c->rule == LADE_SPLIT_HASH && c->capacity == 0)) &&
+           (c->store == LADE_SPLIT_EXACT || (c->content == LADE_SPLIT_FOLLOW && c->conflict == LADE_SPLIT_REFUSE)) &&
+           (quota ? c->store == LADE_SPLIT_EXACT && c->classes > 0 && c->classes <= LADE_SPLIT_CLASSES_MAX &&
+                        c->quota && c->threads <= LADE_SPLIT_THREADS_MAX
+                  : c->classes == 0 && !c->quota && c->threads == 0);
+}
+
+static int put_tokens(struct lade_bag *bag, const uint64_t *left, unsigned parts)
+{
+    struct lade_bag_handle *h = NULL;
+    int status = lade_bag_join(bag, &h);
+
+    for (unsigned part = 0; part < parts && status == LADE_OK; part++)
+        for (uint64_t i = 0; i < left[part] && status == LADE_OK; i++)
+            status = lade_bag_put(h, &(uint64_t){part + 1});
+    lade_bag_leave(h);
+    return status;
+}
+
+static int make_class(struct lade_split *s, unsigned number, const uint64_t *left)
+{
+    struct lade_split_class *c = &s->class_of[number];
+    uint64_t tokens = 0;
+
+    for (unsigned part = 0; part < s->config.parts; part++) {
+        if (left[part] > LADE_BAG_MAX || left[part] > s->quota[(size_t)number * s->config.parts + part])
+            return LADE_INVALID;
+        tokens += left[part];
+    }
+    atomic_init(&c->left, tokens);
+    if (tokens == 0)
+        return LADE_OK;
+    struct lade_bag_config config = {.capacity = tokens,
+                                     .handles = s->config.threads,
+                                     .seed = lade_random_at(lade_key_make(s->config.seed, 0, PURPOSE), number, 0),
+                                     .alloc = s->config.alloc};
+    int status = lade_bag_create(&c->tokens, &config);
+    return status == LADE_OK ? put_tokens(c->tokens, left, s->config.parts) : status;
+}
+
+static int make_quota(struct lade_split *s, const uint64_t *left)
+{
+    const size_t size = (size_t)s->config.classes * s->config.parts;
+    int status = LADE_OK;
+
+    if (s->config.threads == 0)
+        s->config.threads = THREADS_DEFAULT;
+    s->class_of = lade_array_get(s->config.alloc, s->config.classes, sizeof *s->class_of);
+    s->quota = lade_array_get(s->config.alloc, size, sizeof *s->quota);
+    for (unsigned i = 0; s->class_of && i < s->config.classes; i++)
+        s->class_of[i].tokens = NULL;
+    if (!s->class_of || !s->quota)
+        return LADE_NO_MEMORY;
+    for (size_t i = 0; i < size; i++)
+        s->quota[i] = s->config.quota[i];
+    s->config.quota = s->quota;
+    for (unsigned i = 0; i < s->config.classes && status == LADE_OK; i++)
+        status = make_class(s, i, left + (size_t)i * s->config.parts);
+    return status;
+}
+
+static int make(struct lade_split *s, const uint64_t *left)
+{
+    const struct lade_table_config table = {.reserve = s->config.capacity};
+    int status = LADE_OK;
+
+    s->weights = 0;
+    for (unsigned i = 0; i < s->config.parts; i++) {
+        s->weight[i] = s->config.weights ? s->config.weights[i] : 1;
+        s->weights += s->weight[i];
+    }
+    s->config.weights = s->weight;
+    if (s->weights == 0)
+        return LADE_INVALID;
+    for (uint64_t i = 0; i < 4; i++)
+        for (uint64_t j = 0; j < 2; j++)
+            s->sip[i].key[j] = lade_random_at(lade_key_make(s->config.seed, 1, PURPOSE), i, j);
+    if (s->config.rule == LADE_SPLIT_HASH) {
+        s->logs = lade_array_get(s->config.alloc, 1, sizeof *s->logs);
+        if (!s->logs)
+            return LADE_NO_MEMORY;
+        lade_split_make_logs(s->logs);
+    }
+    if (s->config.store == LADE_SPLIT_EXACT)
+        status = lade_table_create(&s->table, &table);
+    else if (s->config.store != LADE_SPLIT_PURE)
+        status = lade_split_make_words(s);
+    if (status == LADE_OK && s->config.rule == LADE_SPLIT_QUOTA)
+        status = make_quota(s, left);
+    return status;
+}
+
+int lade_split_make(struct lade_split **split, const struct lade_split_config *config, const uint64_t *left)
+{
+    const struct lade_alloc *a = config->alloc ? config->alloc : &lade_default;
+
+    if (!is_valid_config(config))
+        return LADE_INVALID;
+    struct lade_split *s = lade_array_get(a, 1, sizeof *s);
+    if (!s)
+        return LADE_NO_MEMORY;
+    s->config = *config;
+    s->config.alloc = a;
+    s->logs = NULL;
+    s->table = NULL;
+    s->word = NULL;
+    s->words = 0;
+    s->class_of = NULL;
+    s->quota = NULL;
+    atomic_init(&s->conflicts, 0);
+    atomic_init(&s->dropped, 0);
+    int status = make(s, left);
+    if (status == LADE_OK)
+        *split = s;
+    else
+        lade_split_destroy(s);
+    return status;
+}
+
+int lade_split_create(struct lade_split **split, const struct lade_split_config *config)
+{
+    return split && config ? lade_split_make(split, config, config->quota) : LADE_INVALID;
+}
+
+void lade_split_destroy(struct lade_split *s)
+{
+    if (!s)
+        return;
+    const struct lade_alloc *a = s->config.alloc;
+    for (unsigned i = 0; s->class_of && i < s->config.classes; i++)
+        lade_bag_destroy(s->class_of[i].tokens);
+    lade_array_put(a, s->quota, (uint64_t)s->config.classes * s->config.parts, sizeof *s->quota);
+    lade_array_put(a, s->class_of, s->config.classes, sizeof *s->class_of);
+    lade_array_put(a, s->word, s->words, sizeof *s->word);
+    lade_table_destroy(s->table);
+    lade_array_put(a, s->logs, 1, sizeof *s->logs);
+    lade_array_put(a, s, 1, sizeof *s);
+}
+
+/*
+ * A token is drawn before the decision and kept until it is known who made it; the loser puts it back. So tokens in the bag,
+ * in hands and in decisions are always as many as in the beginning. The handle is kept as well: joining could fail.
+ */
+int lade_split_draw_token(struct lade_split *s, unsigned class_number, struct lade_split_token *token, unsigned *part)
+{
+    struct lade_split_class *c = &s->class_of[class_number];
+    uint64_t word = 0;
+
+    if (!c->tokens)
+        return LADE_FULL;
+    int status = lade_bag_join(c->tokens, &token->handle);
+    if (status != LADE_OK)
+        return status;
+    status = lade_bag_draw(token->handle, &word);
+    if (status == LADE_OK) {
+        *part = token->part = (unsigned)word - 1;
+        return LADE_OK;
+    }
+    lade_bag_leave(token->handle);
+    token->handle = NULL;
+    /* It only falls: zero is for ever. */
+    return atomic_load_explicit(&c->left, memory_order_relaxed) > 0 ? LADE_LIMITED : LADE_FULL;
+}
+
+void lade_split_end_token(struct lade_split *s, unsigned class_number, struct lade_split_token *token, bool used)
+{
+    if (!token->handle)
+        return;
+    if (used)
+        atomic_fetch_sub_explicit(&s->class_of[class_number].left, 1, memory_order_relaxed);
+    else
+        (void)lade_bag_put(token->handle, &(uint64_t){token->part + 1}); /* there is room: it came from there */
+    lade_bag_leave(token->handle);
+}
+
+static bool count_token(void *context, const void *element)
+{
+    uint64_t *left = context;
+
+    left[*(const uint64_t *)element - 1]++;
+    return true;
+}
+
+int lade_split_tokens_left(struct lade_split *s, uint64_t *left)
+{
+    for (size_t i = 0; i < (size_t)s->config.classes * s->config.parts; i++)
+        left[i] = 0;
+    for (unsigned i = 0; i < s->config.classes; i++) {
+        struct lade_bag_handle *h;
+        if (!s->class_of[i].tokens)
+            continue;
+        int status = lade_bag_join(s->class_of[i].tokens, &h);
+        if (status != LADE_OK)
+            return status;
+        (void)lade_bag_for_each(h, count_token, left + (size_t)i * s->config.parts);
+        lade_bag_leave(h);
+    }
+    return LADE_OK;
+}
