@@ -31,16 +31,16 @@ int lade_split_claim(struct lade_table *table, uint64_t place, uint64_t value, u
     return LADE_FULL; /* sixteen names with 60 equal bits: the hash is broken */
 }
 
-static uint64_t value_for(enum lade_split_kind kind, struct lade_split_name name, unsigned part)
+static uint64_t value_for(enum lade_split_kind kind, const struct lade_split_name *name, unsigned part)
 {
     return (uint64_t)part << LADE_SPLIT_PART_SHIFT | (uint64_t)kind << LADE_SPLIT_KIND_SHIFT |
-           (name.low & LADE_SPLIT_FINGERPRINT);
+           (name->low & LADE_SPLIT_FINGERPRINT);
 }
 
-static uint64_t value_for_owner(struct lade_split_name content, struct lade_split_name key)
+static uint64_t value_for_owner(const struct lade_split_name *content, const struct lade_split_name *key)
 {
-    return (key.low >> 32) % 255 << LADE_SPLIT_PART_SHIFT |
-           ((content.low & LADE_SPLIT_FINGERPRINT) & ~LADE_SPLIT_OWNER) | (key.low & LADE_SPLIT_OWNER);
+    return (key->low >> 32) % 255 << LADE_SPLIT_PART_SHIFT |
+           ((content->low & LADE_SPLIT_FINGERPRINT) & ~LADE_SPLIT_OWNER) | (key->low & LADE_SPLIT_OWNER);
 }
 
 /* An item on its way. Arrays go by kind. */
@@ -53,13 +53,11 @@ struct query {
     bool conflict;
 };
 
-static struct lade_split_name name_of(const struct lade_split *s, enum lade_split_kind kind, const void *bytes,
-                                      size_t size)
+static void name_it(const struct lade_split *s, enum lade_split_kind kind, const void *bytes, size_t size,
+                    struct lade_split_name *name)
 {
-    struct lade_split_name name = lade_split_sip(&s->sip[kind], bytes, size);
-
-    name.high = LADE_SPLIT_HIGH(name.high) & LADE_SPLIT_PLACE;
-    return name;
+    lade_split_sip(&s->sip[kind], bytes, size, name);
+    name->high = LADE_SPLIT_HIGH(name->high) & LADE_SPLIT_PLACE;
 }
 
 static bool owns(const struct lade_split *s)
@@ -72,7 +70,7 @@ static void give(const struct lade_split *s, struct query *q, enum lade_split_ki
     q->part[kind] = LADE_SPLIT_NO_PART;
     q->given[kind] = bytes != NULL;
     if (bytes)
-        q->name[kind] = name_of(s, kind, bytes, size);
+        name_it(s, kind, bytes, size, &q->name[kind]);
 }
 
 static int ask(const struct lade_split *s, const struct lade_split_item *item, struct query *q)
@@ -90,18 +88,21 @@ static int ask(const struct lade_split *s, const struct lade_split_item *item, s
 }
 
 /* The name that decides. */
-static struct lade_split_name lead(const struct lade_split *s, const struct query *q)
+static const struct lade_split_name *lead(const struct lade_split *s, const struct query *q)
 {
     if (q->given[LADE_SPLIT_GROUP])
-        return q->name[LADE_SPLIT_GROUP];
-    return q->name[q->given[LADE_SPLIT_CONTENT] && !owns(s) ? LADE_SPLIT_CONTENT : LADE_SPLIT_KEY];
+        return &q->name[LADE_SPLIT_GROUP];
+    return &q->name[q->given[LADE_SPLIT_CONTENT] && !owns(s) ? LADE_SPLIT_CONTENT : LADE_SPLIT_KEY];
 }
 
 static void look_up(struct lade_split *s, struct query *q, enum lade_split_kind kind)
 {
-    uint64_t place = q->name[kind].high, found;
+    uint64_t place, found;
 
-    if (q->given[kind] && lade_split_look(s->table, &place, value_for(kind, q->name[kind], 0), &found) == LADE_OK)
+    if (!q->given[kind])
+        return;
+    place = q->name[kind].high;
+    if (lade_split_look(s->table, &place, value_for(kind, &q->name[kind], 0), &found) == LADE_OK)
         q->part[kind] = lade_split_part_of(found);
 }
 
@@ -127,10 +128,10 @@ static int settle(struct lade_split *s, struct query *q, unsigned *part)
 /* A content that belongs to the first key that comes with it. */
 static int own_content(struct lade_split *s, struct query *q)
 {
-    const struct lade_split_name content = q->name[LADE_SPLIT_CONTENT];
-    const uint64_t mine = value_for_owner(content, q->name[LADE_SPLIT_KEY]);
+    const struct lade_split_name *content = &q->name[LADE_SPLIT_CONTENT];
+    const uint64_t mine = value_for_owner(content, &q->name[LADE_SPLIT_KEY]);
     uint64_t winner;
-    int status = lade_split_claim(s->table, content.high, mine, &winner);
+    int status = lade_split_claim(s->table, content->high, mine, &winner);
 
     if (status == LADE_OK || (status == LADE_PRESENT && winner == mine))
         return LADE_OK;
@@ -154,7 +155,7 @@ static int choose(struct lade_split *s, struct query *q, enum lade_split_kind ki
     if (q->pinned != LADE_SPLIT_NO_PART)
         *part = q->pinned;
     else if (s->config.rule != LADE_SPLIT_QUOTA)
-        *part = lade_split_choose(s, q->name[kind]);
+        *part = lade_split_choose(s, &q->name[kind]);
     else
         return lade_split_draw_token(s, q->class_number, token, part);
     return LADE_OK;
@@ -163,15 +164,22 @@ static int choose(struct lade_split *s, struct query *q, enum lade_split_kind ki
 /* Records a name that was not recorded when it was looked up. Somebody else may be first: then his part stands. */
 static int record(struct lade_split *s, struct query *q, enum lade_split_kind kind, unsigned *part)
 {
-    struct lade_split_token token = {NULL};
+    struct lade_split_token token;
     uint64_t winner = 0;
     int status = LADE_OK;
 
+    token.handle = NULL;
     if (*part == LADE_SPLIT_NO_PART)
         status = choose(s, q, kind, part, &token);
+    if (status == LADE_FULL || status == LADE_LIMITED) {
+        /* Somebody may have decided it meanwhile, with the token that is missing. */
+        look_up(s, q, kind);
+        if (q->part[kind] != LADE_SPLIT_NO_PART)
+            return settle(s, q, part);
+    }
     if (status != LADE_OK)
         return status;
-    status = lade_split_claim(s->table, q->name[kind].high, value_for(kind, q->name[kind], *part), &winner);
+    status = lade_split_claim(s->table, q->name[kind].high, value_for(kind, &q->name[kind], *part), &winner);
     lade_split_end_token(s, q->class_number, &token, status == LADE_OK);
     if (status != LADE_OK && status != LADE_PRESENT)
         return status;
@@ -253,7 +261,7 @@ int lade_split_find(struct lade_split *s, const struct lade_split_item *item, st
     if (!owns(s)) {
         look_up(s, &q, LADE_SPLIT_CONTENT);
     } else if (q.given[LADE_SPLIT_CONTENT]) {
-        uint64_t mine = value_for_owner(q.name[LADE_SPLIT_CONTENT], q.name[LADE_SPLIT_KEY]);
+        uint64_t mine = value_for_owner(&q.name[LADE_SPLIT_CONTENT], &q.name[LADE_SPLIT_KEY]);
         uint64_t place = q.name[LADE_SPLIT_CONTENT].high;
         if (lade_split_look(s->table, &place, mine, &value) == LADE_OK && value == mine)
             q.part[LADE_SPLIT_CONTENT] = 0;
@@ -274,56 +282,8 @@ int lade_split_fold(const struct lade_split *s, const struct lade_split_item *it
 
 uint64_t lade_split_hash(const struct lade_split *s, const void *key, size_t size)
 {
-    return name_of(s, LADE_SPLIT_KEY, key, size).high;
-}
+    struct lade_split_name name;
 
-struct counting {
-    struct lade_split_stats *stats;
-    uint64_t *part_keys;
-    unsigned parts;
-};
-
-static bool count_entry(void *context, const struct lade_table_entry *entry)
-{
-    struct counting *c = context;
-    unsigned part = lade_split_part_of(entry->value);
-
-    switch (lade_split_kind_of(entry->value)) {
-    case LADE_SPLIT_KEY:
-        c->stats->keys++;
-        if (c->part_keys && part < c->parts)
-            c->part_keys[part]++;
-        break;
-    case LADE_SPLIT_GROUP:
-        c->stats->groups++;
-        break;
-    default:
-        c->stats->contents++;
-    }
-    return true;
-}
-
-int lade_split_stats(struct lade_split *s, struct lade_split_stats *stats, uint64_t *part_keys)
-{
-    struct counting counting = {stats, part_keys, s->config.parts};
-    struct lade_table_stats table;
-
-    *stats = (struct lade_split_stats){
-        .conflicts = atomic_load_explicit(&s->conflicts, memory_order_relaxed),
-        .dropped = atomic_load_explicit(&s->dropped, memory_order_relaxed),
-    };
-    for (unsigned i = 0; part_keys && i < s->config.parts; i++)
-        part_keys[i] = 0;
-    if (s->word)
-        lade_split_stats_compact(s, stats);
-    if (!s->table)
-        return LADE_OK;
-    lade_table_stats(s->table, &table);
-    stats->bytes = table.bytes;
-    return lade_table_for_each(s->table, count_entry, &counting);
-}
-
-void lade_split_config(const struct lade_split *s, struct lade_split_config *config)
-{
-    *config = s->config;
+    name_it(s, LADE_SPLIT_KEY, key, size, &name);
+    return name.high;
 }

@@ -23,7 +23,7 @@ struct lade_split_sip {
 };
 
 /* SipHash-2-4 with 128 bits (Aumasson, Bernstein, "SipHash: a fast short-input PRF", 2012). */
-struct lade_split_name lade_split_sip(const struct lade_split_sip *sip, const void *bytes, size_t size);
+void lade_split_sip(const struct lade_split_sip *sip, const void *bytes, size_t size, struct lade_split_name *name);
 
 /* Logarithms in integers, for weighted rendezvous: split_choose.c. */
 #define LADE_SPLIT_LOG_BITS 8
@@ -58,18 +58,15 @@ struct lade_split {
 /* Creation; left: tokens that are left, in the form of config->quota. */
 int lade_split_make(struct lade_split **split, const struct lade_split_config *config, const uint64_t *left);
 
-/* The tokens that are left, in the form of config->quota. Nobody routes. */
-int lade_split_tokens_left(struct lade_split *s, uint64_t *left);
-
 /* A part by the weights, for rules hash and coin. */
-unsigned lade_split_choose(const struct lade_split *s, struct lade_split_name name);
+unsigned lade_split_choose(const struct lade_split *s, const struct lade_split_name *name);
 
 /* A number below n, the same for the same name and purpose: the coin. */
 enum { LADE_SPLIT_FOR_PART = 1, LADE_SPLIT_FOR_COIN, LADE_SPLIT_FOR_FOLD, LADE_SPLIT_FOR_FILTER, LADE_SPLIT_FOR_MERGE };
-uint64_t lade_split_below(struct lade_split_name name, uint32_t purpose, uint64_t n);
+uint64_t lade_split_below(const struct lade_split_name *name, uint32_t purpose, uint64_t n);
 
 /* 128 random bits for a name, a purpose and a number. */
-void lade_split_random(struct lade_split_name name, uint32_t purpose, uint32_t number, uint64_t out[2]);
+void lade_split_random(const struct lade_split_name *name, uint32_t purpose, uint32_t number, uint64_t out[2]);
 
 /* A token of a class, and the handle that holds it. */
 struct lade_split_token {
@@ -83,8 +80,7 @@ void lade_split_end_token(struct lade_split *s, unsigned class_number, struct la
 /* compact and arrays: split_compact.c. Probabilities are integers, so that every machine tosses alike. */
 #define LADE_SPLIT_WHOLE (UINT64_C(1) << 62)
 int lade_split_make_words(struct lade_split *s);
-int lade_split_route_compact(struct lade_split *s, struct lade_split_name name, unsigned *part);
-void lade_split_stats_compact(struct lade_split *s, struct lade_split_stats *stats);
+int lade_split_route_compact(struct lade_split *s, const struct lade_split_name *name, unsigned *part);
 
 /*
  * Exact: an entry of the table. Key: the place, see below. Value, from the top: 8 bits part, 2

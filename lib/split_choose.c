@@ -32,12 +32,11 @@ static uint64_t little_endian(const unsigned char *byte, size_t size)
     return word;
 }
 
-struct lade_split_name lade_split_sip(const struct lade_split_sip *sip, const void *bytes, size_t size)
+void lade_split_sip(const struct lade_split_sip *sip, const void *bytes, size_t size, struct lade_split_name *name)
 {
     uint64_t v[4] = {sip->key[0] ^ UINT64_C(0x736f6d6570736575), sip->key[1] ^ UINT64_C(0x646f72616e646f6d) ^ 0xee,
                      sip->key[0] ^ UINT64_C(0x6c7967656e657261), sip->key[1] ^ UINT64_C(0x7465646279746573)};
     const unsigned char *byte = bytes;
-    struct lade_split_name name;
     size_t left = size;
 
     for (; left >= 8; left -= 8, byte += 8) {
@@ -52,17 +51,16 @@ struct lade_split_name lade_split_sip(const struct lade_split_sip *sip, const vo
     v[0] ^= last;
     v[2] ^= 0xee;
     sip_rounds(v, 4);
-    name.low = v[0] ^ v[1] ^ v[2] ^ v[3];
+    name->low = v[0] ^ v[1] ^ v[2] ^ v[3];
     v[1] ^= 0xdd;
     sip_rounds(v, 4);
-    name.high = v[0] ^ v[1] ^ v[2] ^ v[3];
-    return name;
+    name->high = v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-void lade_split_random(struct lade_split_name name, uint32_t purpose, uint32_t number, uint64_t out[2])
+void lade_split_random(const struct lade_split_name *name, uint32_t purpose, uint32_t number, uint64_t out[2])
 {
-    const uint32_t counter[4] = {(uint32_t)name.high, (uint32_t)(name.high >> 32), (uint32_t)name.low,
-                                 (uint32_t)(name.low >> 32)};
+    const uint32_t counter[4] = {(uint32_t)name->high, (uint32_t)(name->high >> 32), (uint32_t)name->low,
+                                 (uint32_t)(name->low >> 32)};
     const uint32_t key[2] = {purpose, number};
     uint32_t block[4];
 
@@ -73,7 +71,7 @@ void lade_split_random(struct lade_split_name name, uint32_t purpose, uint32_t n
 }
 
 /* As lade_random_below(): without the rejection some numbers would come up more often. */
-uint64_t lade_split_below(struct lade_split_name name, uint32_t purpose, uint64_t n)
+uint64_t lade_split_below(const struct lade_split_name *name, uint32_t purpose, uint64_t n)
 {
     const uint64_t unfair = (0 - n) % n; /* 2^64 mod n */
 
@@ -164,7 +162,7 @@ static bool less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
  * Weighted rendezvous: the part with the smallest -log(u) / weight, where u is a random number of name and part (Efraimidis,
  * Spirakis, "Weighted random sampling with a reservoir", 2006). Another weight changes the number of one part only.
  */
-static unsigned by_hash(const struct lade_split *s, struct lade_split_name name)
+static unsigned by_hash(const struct lade_split *s, const struct lade_split_name *name)
 {
     unsigned best = LADE_SPLIT_NO_PART;
     uint64_t least = 0, word[2] = {0, 0};
@@ -183,7 +181,7 @@ static unsigned by_hash(const struct lade_split *s, struct lade_split_name name)
     return best;
 }
 
-unsigned lade_split_choose(const struct lade_split *s, struct lade_split_name name)
+unsigned lade_split_choose(const struct lade_split *s, const struct lade_split_name *name)
 {
     if (s->config.rule == LADE_SPLIT_HASH)
         return by_hash(s, name);

@@ -18,63 +18,13 @@
  *
  * Nothing but the words is shared, so that no order is needed.
  */
-#include "split.h"
-
-/* Checkers take smaller ones. */
-#ifndef LADE_SPLIT_PROBE
-#define LADE_SPLIT_PROBE 64 /* words that an item looks at, at most */
-#endif
-
-#define ENTRIES 6
-#define ENTRY_BITS 10
-#define ENTRY ((1u << ENTRY_BITS) - 1)
-#define FINGERPRINTS 9 /* bits */
-#define COUNT_SHIFT 60
-#define HALF 32 /* bits of an array in a word */
+#include "split_words.h"
 
 /* 12.5 bits an item: six entries a word, filled to 0.85 at capacity. */
 #define COMPACT_WORDS(n) ((n)*25 / 128 + 1)
 #define CAPACITY_MAX (UINT64_C(1) << 40)
 #define BITS_DEFAULT 100
 #define BITS_MAX 1024
-
-/* What an item meets on its way. */
-struct meeting {
-    uint64_t mass[2]; /* probability of being taken for an item of that part */
-    uint64_t left;    /* of none */
-};
-
-static const struct meeting nobody = {{0, 0}, LADE_SPLIT_WHOLE};
-
-static void meet(struct meeting *m, unsigned side)
-{
-    uint64_t same = m->left >> FINGERPRINTS;
-
-    m->mass[side] += same;
-    m->left -= same;
-}
-
-static void meet_arrays(const struct lade_split *s, struct meeting *m, uint64_t word)
-{
-    unsigned set[2] = {0, 0};
-
-    for (unsigned i = 0; i < 2 * HALF; i++)
-        set[i / HALF] += word >> i & 1;
-    m->mass[0] = LADE_SPLIT_WHOLE / HALF * set[0];
-    m->mass[1] = (s->config.uncorrected ? LADE_SPLIT_WHOLE - m->mass[0] : LADE_SPLIT_WHOLE) / HALF * set[1];
-    m->left = LADE_SPLIT_WHOLE - m->mass[0] - m->mass[1];
-}
-
-/* How much of what is left the coin gives to part 0. */
-static uint64_t for_part_0(const struct lade_split *s, const struct meeting *m)
-{
-    uint64_t low;
-
-    if (s->config.uncorrected && s->share < LADE_SPLIT_WHOLE)
-        return lade_multiply(m->left, s->share << 2, &low);
-    uint64_t want = s->share > m->mass[0] ? s->share - m->mass[0] : 0;
-    return want < m->left ? want : m->left;
-}
 
 static unsigned toss(const struct lade_split *s, const struct meeting *m, uint64_t coin)
 {
@@ -83,32 +33,14 @@ static unsigned toss(const struct lade_split *s, const struct meeting *m, uint64
     return lade_multiply(coin, m->left, &low) >= for_part_0(s, m);
 }
 
-/* The words that an item looks at: from a first one on by a step of its own, so that full words do not make long rows. */
-struct way {
-    uint64_t at, step;
-};
-
-static struct way way_of(const struct lade_split *s, const uint64_t bits[2])
-{
-    struct way w;
-    uint64_t rest;
-
-    w.at = lade_multiply(bits[0], s->words, &rest);
-    w.step = s->words > 1 ? 1 + lade_multiply(bits[1], s->words - 1, &rest) : 0;
-    return w;
-}
-
-static void go_on(const struct lade_split *s, struct way *w)
-{
-    w->at = w->at < s->words - w->step ? w->at + w->step : w->at - (s->words - w->step);
-}
-
 static int route_filter(struct lade_split *s, const uint64_t bits[2], uint64_t coin, unsigned *part)
 {
     const unsigned fingerprint = (unsigned)(bits[1] & (ENTRY >> 1));
-    struct meeting m = nobody;
-    struct way w = way_of(s, bits);
+    struct meeting m;
+    struct way w;
 
+    meet_nobody(&m);
+    begin(s, bits, &w);
     for (int i = 0; i < LADE_SPLIT_PROBE; i++, go_on(s, &w)) {
         uint64_t seen = atomic_load_explicit(&s->word[w.at], memory_order_relaxed);
         for (unsigned entry = 0; entry < ENTRIES; entry++) {
@@ -154,7 +86,7 @@ static int route_arrays(struct lade_split *s, const uint64_t bits[2], uint64_t c
     return LADE_OK;
 }
 
-int lade_split_route_compact(struct lade_split *s, struct lade_split_name name, unsigned *part)
+int lade_split_route_compact(struct lade_split *s, const struct lade_split_name *name, unsigned *part)
 {
     uint64_t bits[2], coin[2];
 
@@ -191,56 +123,4 @@ int lade_split_make_words(struct lade_split *s)
     for (uint64_t i = 0; i < s->words; i++)
         atomic_init(&s->word[i], 0);
     return LADE_OK;
-}
-
-/* What an item meets whose way begins at a word; one of the many such ways. */
-static struct meeting meeting_from(struct lade_split *s, uint64_t at)
-{
-    struct meeting m = nobody;
-    uint64_t bits[2];
-
-    lade_split_random((struct lade_split_name){at, 0}, LADE_SPLIT_FOR_FILTER, 2, bits);
-    struct way w = way_of(s, bits);
-    w.at = at;
-    for (int i = 0; i < LADE_SPLIT_PROBE; i++, go_on(s, &w)) {
-        uint64_t seen = atomic_load_explicit(&s->word[w.at], memory_order_relaxed);
-        if (s->config.store == LADE_SPLIT_ARRAYS) {
-            meet_arrays(s, &m, seen);
-            break;
-        }
-        for (unsigned entry = 0; entry < seen >> COUNT_SHIFT; entry++)
-            meet(&m, (unsigned)(seen >> ENTRY_BITS * entry) & 1);
-        if (seen >> COUNT_SHIFT < ENTRIES)
-            break;
-    }
-    return m;
-}
-
-static unsigned entries_in(const struct lade_split *s, uint64_t word)
-{
-    unsigned set = 0;
-
-    if (s->config.store == LADE_SPLIT_COMPACT)
-        return (unsigned)(word >> COUNT_SHIFT);
-    for (; word; word &= word - 1)
-        set++;
-    return set;
-}
-
-void lade_split_stats_compact(struct lade_split *s, struct lade_split_stats *stats)
-{
-    const double whole = (double)LADE_SPLIT_WHOLE, a = (double)s->share / whole;
-    double mass[2] = {0, 0}, coin = 0;
-
-    for (uint64_t i = 0; i < s->words; i++) {
-        struct meeting m = meeting_from(s, i);
-        mass[0] += (double)m.mass[0] / whole;
-        mass[1] += (double)m.mass[1] / whole;
-        coin += (double)for_part_0(s, &m) / whole;
-        stats->entries += entries_in(s, atomic_load_explicit(&s->word[i], memory_order_relaxed));
-    }
-    stats->bytes = s->words * sizeof *s->word;
-    stats->collision = (mass[0] + mass[1]) / (double)s->words;
-    stats->misassigned = (mass[0] * (1 - a) + mass[1] * a) / (double)s->words;
-    stats->share = (mass[0] + coin) / (double)s->words;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creation and end of a split, and the tokens of a quota. */
+/* Creation and end of a split. */
 #include "split.h"
 
 #define THREADS_DEFAULT 8
@@ -151,65 +151,4 @@ void lade_split_destroy(struct lade_split *s)
     lade_table_destroy(s->table);
     lade_array_put(a, s->logs, 1, sizeof *s->logs);
     lade_array_put(a, s, 1, sizeof *s);
-}
-
-/*
- * A token is drawn before the decision and kept until it is known who made it; the loser puts it back. So tokens in the bag,
- * in hands and in decisions are always as many as in the beginning. The handle is kept as well: joining could fail.
- */
-int lade_split_draw_token(struct lade_split *s, unsigned class_number, struct lade_split_token *token, unsigned *part)
-{
-    struct lade_split_class *c = &s->class_of[class_number];
-    uint64_t word = 0;
-
-    if (!c->tokens)
-        return LADE_FULL;
-    int status = lade_bag_join(c->tokens, &token->handle);
-    if (status != LADE_OK)
-        return status;
-    status = lade_bag_draw(token->handle, &word);
-    if (status == LADE_OK) {
-        *part = token->part = (unsigned)word - 1;
-        return LADE_OK;
-    }
-    lade_bag_leave(token->handle);
-    token->handle = NULL;
-    /* It only falls: zero is for ever. */
-    return atomic_load_explicit(&c->left, memory_order_relaxed) > 0 ? LADE_LIMITED : LADE_FULL;
-}
-
-void lade_split_end_token(struct lade_split *s, unsigned class_number, struct lade_split_token *token, bool used)
-{
-    if (!token->handle)
-        return;
-    if (used)
-        atomic_fetch_sub_explicit(&s->class_of[class_number].left, 1, memory_order_relaxed);
-    else
-        (void)lade_bag_put(token->handle, &(uint64_t){token->part + 1}); /* there is room: it came from there */
-    lade_bag_leave(token->handle);
-}
-
-static bool count_token(void *context, const void *element)
-{
-    uint64_t *left = context;
-
-    left[*(const uint64_t *)element - 1]++;
-    return true;
-}
-
-int lade_split_tokens_left(struct lade_split *s, uint64_t *left)
-{
-    for (size_t i = 0; i < (size_t)s->config.classes * s->config.parts; i++)
-        left[i] = 0;
-    for (unsigned i = 0; i < s->config.classes; i++) {
-        struct lade_bag_handle *h;
-        if (!s->class_of[i].tokens)
-            continue;
-        int status = lade_bag_join(s->class_of[i].tokens, &h);
-        if (status != LADE_OK)
-            return status;
-        (void)lade_bag_for_each(h, count_token, left + (size_t)i * s->config.parts);
-        lade_bag_leave(h);
-    }
-    return LADE_OK;
 }

@@ -13,8 +13,10 @@ static const struct lade_split_sip sip = {{UINT64_C(0x0706050403020100), UINT64_
 /* The first as in the paper's reference output, the second from OpenSSL: both with the key 00 01 ... 0f. */
 Test(split_choose, the_hash_is_siphash)
 {
-    struct lade_split_name a = lade_split_sip(&sip, "", 0), b = lade_split_sip(&sip, "hello, world! 12345", 19);
+    struct lade_split_name a, b;
 
+    lade_split_sip(&sip, "", 0, &a);
+    lade_split_sip(&sip, "hello, world! 12345", 19, &b);
     cr_assert(a.low == UINT64_C(0xe6a825ba047f81a3) && a.high == UINT64_C(0x930255c71472f66d));
     cr_assert(b.low == UINT64_C(0x81c18d3634e43da4) && b.high == UINT64_C(0xae4198d39fc2c59a));
 }

@@ -1,0 +1,49 @@
+/* harness
+ * property: one key that comes with two groups of different parts: its part is the same for all who get one, and whoever sees
+ *           its group elsewhere hears of it
+ * threads: 2
+ * bound: one key, two groups, threads that choose different parts
+ * executions: 3
+ * allow genmc: Memory intrinsic found, Cannot promote intrinsic
+ * cover: conflict
+ * cover native: none
+ * cover tsan: none
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "map.h"
+
+static int status[THREADS];
+static unsigned part[THREADS];
+
+static unsigned choice(void)
+{
+    return (unsigned)harness_id;
+}
+
+static void setup(void)
+{
+    make_split(LADE_SPLIT_COIN);
+}
+
+static void thread(int id)
+{
+    status[id] = route(id, NAME(1, 1), NAME(2 + (unsigned)id, 1), 0);
+    part[id] = answer[id];
+}
+
+static void finish(void)
+{
+    assert(status[0] == LADE_OK || status[1] == LADE_OK);
+    for (int id = 0; id < THREADS; id++) {
+        if (status[id] == LADE_OK) {
+            /* the key and its group are where the answer says */
+            assert(route(THREADS, NAME(1, 1), NAME(2 + (unsigned)id, 1), 0) == LADE_OK);
+            assert(answer[THREADS] == part[id]);
+        } else {
+            assert(status[id] == LADE_CONFLICT && part[id] == LADE_SPLIT_NO_PART);
+            cover(conflict);
+        }
+    }
+}
