@@ -74,8 +74,11 @@ void lade_table_destroy(struct lade_table *t)
     if (!t)
         return;
     alloc = t->config.alloc ? t->config.alloc : &lade_default;
+    /* The array that is completed goes to liburcu at once, and is still looked at. */
+    lade_read_lock();
     if (!lade_table_complete(t) && t->config.kind == LADE_TABLE_BYTES)
         free_waiting(root_of(t));
+    lade_read_unlock();
     urcu_memb_barrier();
     if (t->config.kind == LADE_TABLE_BYTES)
         urcu_memb_barrier(); /* arrays with records wait twice */
