@@ -96,13 +96,25 @@ int lade_split_route_compact(struct lade_split *s, const struct lade_split_name 
                                                  : route_arrays(s, bits, coin[0], part);
 }
 
+/* A way with any step comes to all words when their number is prime, and not in a small circle. */
+static uint64_t prime_from(uint64_t n)
+{
+    for (;; n++) {
+        uint64_t divisor = 2;
+        while (divisor * divisor <= n && n % divisor != 0)
+            divisor++;
+        if (divisor * divisor > n)
+            return n;
+    }
+}
+
 /* The numbers in use, or 0: out of range. */
 static uint64_t words_for(struct lade_split_config *c)
 {
     if (c->capacity == 0 || c->capacity > CAPACITY_MAX || c->bits_per_item > BITS_MAX)
         return 0;
     if (c->store == LADE_SPLIT_COMPACT)
-        return c->bits_per_item == 0 ? COMPACT_WORDS(c->capacity) : 0;
+        return c->bits_per_item == 0 ? prime_from(COMPACT_WORDS(c->capacity)) : 0;
     if (c->bits_per_item == 0)
         c->bits_per_item = BITS_DEFAULT;
     return c->bits_per_item < 2 ? 0 : (c->capacity * c->bits_per_item + 63) / 64;

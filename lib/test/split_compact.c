@@ -158,6 +158,22 @@ Test(split_compact, the_papers_share_is_off_as_theory_says)
     cr_assert(fabs(with - 0.5) < 0.015, "realised %.4f", with);
 }
 
+/* Also those whose step would lead in a small circle if the number of words had divisors. */
+Test(split_compact, room_is_found_when_there_is_some)
+{
+    enum { CAPACITY = 60 }; /* 12 words without further ado */
+    unsigned part, refused = 0;
+
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct lade_split *s = make((struct lade_split_config){
+            .parts = 2, .rule = LADE_SPLIT_COIN, .store = LADE_SPLIT_COMPACT, .capacity = CAPACITY, .seed = seed});
+        for (uint64_t k = 0; k < CAPACITY; k++)
+            refused += lade_split_route_word(s, k, &part) != LADE_OK;
+        lade_split_destroy(s);
+    }
+    cr_assert_eq(refused, 0, "%u", refused);
+}
+
 Test(split_compact, full_is_said)
 {
     struct lade_split *s = compact(LADE_SPLIT_COMPACT, 1, false, 1, 1);
