@@ -65,7 +65,8 @@ static bool owns(const struct lade_split *s)
     return s->config.content != LADE_SPLIT_FOLLOW;
 }
 
-static void give(const struct lade_split *s, struct query *q, enum lade_split_kind kind, const void *bytes, size_t size)
+static void give_name(const struct lade_split *s, struct query *q, enum lade_split_kind kind, const void *bytes,
+                      size_t size)
 {
     q->part[kind] = LADE_SPLIT_NO_PART;
     q->given[kind] = bytes != NULL;
@@ -78,9 +79,9 @@ static int ask(const struct lade_split *s, const struct lade_split_item *item, s
     q->pinned = LADE_SPLIT_NO_PART;
     q->conflict = false;
     q->class_number = item->class_number;
-    give(s, q, LADE_SPLIT_KEY, item->key, item->key_size);
-    give(s, q, LADE_SPLIT_GROUP, item->group, item->group_size);
-    give(s, q, LADE_SPLIT_CONTENT, item->content, item->content_size);
+    give_name(s, q, LADE_SPLIT_KEY, item->key, item->key_size);
+    give_name(s, q, LADE_SPLIT_GROUP, item->group, item->group_size);
+    give_name(s, q, LADE_SPLIT_CONTENT, item->content, item->content_size);
     if (!item->key || (s->config.store != LADE_SPLIT_EXACT && item->group && item->content) ||
         (s->config.rule == LADE_SPLIT_QUOTA && item->class_number >= s->config.classes))
         return LADE_INVALID;
@@ -95,7 +96,7 @@ static const struct lade_split_name *lead(const struct lade_split *s, const stru
     return &q->name[q->given[LADE_SPLIT_CONTENT] && !owns(s) ? LADE_SPLIT_CONTENT : LADE_SPLIT_KEY];
 }
 
-static void look_up(struct lade_split *s, struct query *q, enum lade_split_kind kind)
+static void recall(struct lade_split *s, struct query *q, enum lade_split_kind kind)
 {
     uint64_t place, found;
 
@@ -173,7 +174,7 @@ static int record(struct lade_split *s, struct query *q, enum lade_split_kind ki
         status = choose(s, q, kind, part, &token);
     if (status == LADE_FULL || status == LADE_LIMITED) {
         /* Somebody may have decided it meanwhile, with the token that is missing. */
-        look_up(s, q, kind);
+        recall(s, q, kind);
         if (q->part[kind] != LADE_SPLIT_NO_PART)
             return settle(s, q, part);
     }
@@ -192,13 +193,13 @@ static int route_exact(struct lade_split *s, struct query *q, unsigned *part)
     static const enum lade_split_kind order[] = {LADE_SPLIT_GROUP, LADE_SPLIT_CONTENT, LADE_SPLIT_KEY};
     int status = LADE_OK;
 
-    look_up(s, q, LADE_SPLIT_KEY);
-    look_up(s, q, LADE_SPLIT_GROUP);
+    recall(s, q, LADE_SPLIT_KEY);
+    recall(s, q, LADE_SPLIT_GROUP);
     if (q->given[LADE_SPLIT_CONTENT] && owns(s)) {
         status = own_content(s, q);
         q->given[LADE_SPLIT_CONTENT] = false;
     } else {
-        look_up(s, q, LADE_SPLIT_CONTENT);
+        recall(s, q, LADE_SPLIT_CONTENT);
     }
     if (status == LADE_OK)
         status = settle(s, q, part);
@@ -256,10 +257,10 @@ int lade_split_find(struct lade_split *s, const struct lade_split_item *item, st
     *found = (struct lade_split_found){LADE_SPLIT_NO_PART, LADE_SPLIT_NO_PART, LADE_SPLIT_NO_PART};
     if (status != LADE_OK || s->config.store != LADE_SPLIT_EXACT)
         return LADE_INVALID;
-    look_up(s, &q, LADE_SPLIT_KEY);
-    look_up(s, &q, LADE_SPLIT_GROUP);
+    recall(s, &q, LADE_SPLIT_KEY);
+    recall(s, &q, LADE_SPLIT_GROUP);
     if (!owns(s)) {
-        look_up(s, &q, LADE_SPLIT_CONTENT);
+        recall(s, &q, LADE_SPLIT_CONTENT);
     } else if (q.given[LADE_SPLIT_CONTENT]) {
         uint64_t mine = value_for_owner(&q.name[LADE_SPLIT_CONTENT], &q.name[LADE_SPLIT_KEY]);
         uint64_t place = q.name[LADE_SPLIT_CONTENT].high;

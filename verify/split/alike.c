@@ -28,7 +28,7 @@ static void thread(int id)
     for (int i = 0; i < 2; i++) {
         int which = id ? 1 - i : i;
         assert(route(id, NAME(1, 1 + which), 0, 0) == LADE_OK);
-        part[id][which] = answer[id];
+        part[id][which] = got_part[id];
         pause_here();
     }
 }

@@ -30,7 +30,7 @@ static void setup(void)
 static void thread(int id)
 {
     status[id] = route(id, NAME(1, 1), NAME(2 + (unsigned)id, 1), 0);
-    part[id] = answer[id];
+    part[id] = got_part[id];
 }
 
 static void finish(void)
@@ -40,7 +40,7 @@ static void finish(void)
         if (status[id] == LADE_OK) {
             /* the key and its group are where the answer says */
             assert(route(THREADS, NAME(1, 1), NAME(2 + (unsigned)id, 1), 0) == LADE_OK);
-            assert(answer[THREADS] == part[id]);
+            assert(got_part[THREADS] == part[id]);
         } else {
             assert(status[id] == LADE_CONFLICT && part[id] == LADE_SPLIT_NO_PART);
             cover(conflict);

@@ -28,8 +28,8 @@ static void thread(int id)
     for (int i = 0; i < 2; i++) {
         int which = id ? 1 - i : i;
         assert(route(id, NAME(1 + which, 1), NAME(3, 1), 0) == LADE_OK);
-        part[id][which] = answer[id];
-        if (answer[id] != (unsigned)id)
+        part[id][which] = got_part[id];
+        if (got_part[id] != (unsigned)id)
             cover(followed);
         pause_here();
     }

@@ -28,7 +28,7 @@ static void setup(void)
 static void thread(int id)
 {
     status[id] = route(id, NAME(id < 2 ? 1 : 2, id < 2 ? 1 : 2), 0, NAME(3, 1));
-    part[id] = answer[id];
+    part[id] = got_part[id];
 }
 
 static void finish(void)

@@ -30,13 +30,13 @@ static void thread(int id)
     if (status == LADE_LIMITED)
         cover(limited);
     else
-        assert(answer[id] == 0);
+        assert(got_part[id] == 0);
 }
 
 static void finish(void)
 {
     assert(atomic_load(&only.left) == 0 && tokens_left() == 0);
-    assert(route(THREADS, NAME(1, 1), 0, 0) == LADE_OK && answer[THREADS] == 0);
+    assert(route(THREADS, NAME(1, 1), 0, 0) == LADE_OK && got_part[THREADS] == 0);
     assert(route(THREADS, NAME(2, 1), 0, 0) == LADE_FULL);
     lade_bag_destroy(bag);
 }
