@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of splits: what comes out is what went in, and nothing else comes in. */
+#include "splits.h"
+
+#include "../checksum.h"
+#include "allocator.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/lade-split-XXXXXX";
+
+static void begin_file(void)
+{
+    int file = mkstemp(path);
+
+    begin();
+    cr_assert_geq(file, 0);
+    cr_assert_eq(close(file), 0);
+}
+
+static void end_file(void)
+{
+    (void)unlink(path);
+    end();
+}
+
+TestSuite(split_file, .init = begin_file, .fini = end_file);
+
+static const uint32_t weights[] = {6, 3, 1};
+static const uint64_t quota[] = {30, 20, 10, 3, 2, 1};
+static const struct lade_split_config configs[] = {
+    {.parts = 3, .weights = weights, .store = LADE_SPLIT_PURE, .seed = UINT64_C(0x123456789abcdef0)},
+    {.parts = 2, .weights = weights, .rule = LADE_SPLIT_COIN, .store = LADE_SPLIT_COMPACT, .capacity = 20, .seed = 1},
+    {.parts = 2, .rule = LADE_SPLIT_COIN, .store = LADE_SPLIT_ARRAYS, .capacity = 9, .bits_per_item = 64},
+    {.parts = 3, .rule = LADE_SPLIT_QUOTA, .classes = 2, .quota = quota, .threads = 2, .seed = 5},
+    {.parts = 3, .weights = weights, .rule = LADE_SPLIT_COIN, .content = LADE_SPLIT_DROP},
+};
+enum { CONFIGS = sizeof configs / sizeof *configs, KEYS = 12 };
+
+static void fill(struct lade_split *s)
+{
+    for (uint64_t k = 0; k < KEYS; k++)
+        (void)part_of_word(s, k);
+}
+
+static struct lade_split *load(void)
+{
+    struct lade_split *s = NULL;
+
+    cr_assert_eq(lade_split_load(&s, path, NULL, NULL), LADE_OK);
+    return s;
+}
+
+Test(split_file, what_was_decided_comes_back)
+{
+    for (int i = 0; i < CONFIGS; i++) {
+        struct lade_split *s = make(configs[i]), *t;
+        struct lade_split_config was, is;
+        fill(s);
+        cr_assert_eq(lade_split_save(s, path), LADE_OK);
+        t = load();
+        lade_split_config(s, &was);
+        lade_split_config(t, &is);
+        cr_assert(was.parts == is.parts && was.rule == is.rule && was.store == is.store && was.content == is.content);
+        cr_assert(was.conflict == is.conflict && was.seed == is.seed && was.classes == is.classes);
+        cr_assert(was.threads == is.threads && was.bits_per_item == is.bits_per_item);
+        cr_assert_arr_eq(was.weights, is.weights, was.parts * sizeof *was.weights);
+        for (uint64_t k = 0; k < KEYS; k++)
+            cr_assert_eq(part_of_word(s, k), part_of_word(t, k));
+        cr_assert(stats_of(s).keys == stats_of(t).keys && stats_of(s).entries == stats_of(t).entries);
+        lade_split_destroy(s);
+        lade_split_destroy(t);
+    }
+}
+
+Test(split_file, tokens_are_those_that_are_left)
+{
+    struct lade_split *s = make(configs[3]);
+    uint64_t count[3] = {0};
+    unsigned part;
+
+    fill(s);
+    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    lade_split_destroy(s);
+    s = load();
+    uint64_t k = 0;
+    for (; lade_split_route_word(s, k, &part) == LADE_OK; k++)
+        count[part]++;
+    cr_assert(k == 60 && count[0] == 30 && count[1] == 20 && count[2] == 10);
+    lade_split_destroy(s);
+}
+
+static size_t read_file(unsigned char *bytes, size_t room)
+{
+    FILE *file = fopen(path, "rb");
+
+    cr_assert_not_null(file);
+    size_t size = fread(bytes, 1, room, file);
+    (void)fclose(file);
+    cr_assert_lt(size, room);
+    return size;
+}
+
+static void write_file(const unsigned char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+
+    cr_assert_not_null(file);
+    cr_assert_eq(fwrite(bytes, 1, size, file), size);
+    cr_assert_eq(fclose(file), 0);
+}
+
+Test(split_file, damage_is_found)
+{
+    static unsigned char bytes[8192];
+
+    for (int i = 0; i < CONFIGS; i++) {
+        struct lade_split *s = make(configs[i]), *t = NULL;
+        uint64_t offset;
+        fill(s);
+        cr_assert_eq(lade_split_save(s, path), LADE_OK);
+        lade_split_destroy(s);
+        size_t size = read_file(bytes, sizeof bytes);
+        for (size_t at = 0; at < size; at++) {
+            bytes[at] ^= 0x10;
+            write_file(bytes, size);
+            offset = UINT64_MAX;
+            cr_assert_eq(lade_split_load(&t, path, NULL, &offset), LADE_DAMAGED, "%d, byte %zu of %zu", i, at, size);
+            cr_assert(offset <= at && t == NULL);
+            cr_assert(at < 56 ? offset == 0 : offset >= 56);
+            bytes[at] ^= 0x10;
+        }
+        for (size_t cut = 0; cut < size; cut++) {
+            write_file(bytes, cut);
+            cr_assert_eq(lade_split_load(&t, path, NULL, &offset), LADE_DAMAGED);
+            cr_assert(offset <= cut && t == NULL);
+        }
+    }
+}
+
+/* The checksum is right, the content is not: numbers out of range, as nobody who means well writes them. */
+Test(split_file, wrong_numbers_are_found)
+{
+    static const struct {
+        int config, at;
+        unsigned char value;
+        int status;
+    } wrong[] = {
+        {0, 8, 2, LADE_INVALID},  {0, 10, 3, LADE_DAMAGED}, {0, 11, 4, LADE_DAMAGED}, {0, 12, 1, LADE_DAMAGED},
+        {0, 13, 3, LADE_DAMAGED}, {0, 14, 2, LADE_DAMAGED}, {0, 15, 0, LADE_DAMAGED}, {0, 19, 1, LADE_DAMAGED},
+        {1, 47, 1, LADE_DAMAGED}, {1, 44, 1, LADE_DAMAGED}, {2, 26, 1, LADE_DAMAGED}, {2, 46, 1, LADE_DAMAGED},
+        {3, 18, 1, LADE_DAMAGED}, {3, 23, 1, LADE_DAMAGED}, {4, 40, 1, LADE_DAMAGED}, {1, 24, 9, LADE_DAMAGED},
+    };
+    static unsigned char bytes[8192];
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct lade_split *s = make(configs[wrong[i].config]), *t = NULL;
+        cr_assert_eq(lade_split_save(s, path), LADE_OK);
+        lade_split_destroy(s);
+        size_t size = read_file(bytes, sizeof bytes);
+        bytes[wrong[i].at] = wrong[i].value;
+        lade_write_number(bytes + 52, lade_crc32c(0, bytes, 52), 4);
+        write_file(bytes, size);
+        int status = lade_split_load(&t, path, NULL, NULL);
+        cr_assert_eq(status, wrong[i].status, "%zu: %d", i, status);
+        cr_assert_null(t);
+    }
+}
+
+/* A file of four items in a filter, as every version and machine must write it. */
+static const unsigned char golden[] = {
+    0x6c, 0x61, 0x64, 0x65, 0x73, 0x70, 0x6c, 0x0a, 0x01, 0x00, 0x01, 0x02, 0x00, 0x00, 0x00, 0x02,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x07, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x21, 0x47, 0xc0, 0x82, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00,
+    0x61, 0x2c, 0xb3, 0x37, 0xb2, 0xb5, 0x01, 0x27, 0x43, 0x60, 0xb1, 0xcd, 0xb9, 0x00, 0x00, 0x40,
+};
+
+Test(split_file, the_bytes_are_as_agreed)
+{
+    unsigned char bytes[256];
+    struct lade_split *s = make((struct lade_split_config){
+        .parts = 2, .rule = LADE_SPLIT_COIN, .store = LADE_SPLIT_COMPACT, .capacity = 4, .seed = 7});
+
+    for (uint64_t k = 0; k < 4; k++)
+        (void)part_of_word(s, k);
+    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    lade_split_destroy(s);
+    size_t size = read_file(bytes, sizeof bytes);
+    if (size != sizeof golden || memcmp(bytes, golden, size) != 0) {
+        for (size_t i = 0; i < size; i++)
+            fprintf(stderr, "0x%02x,%s", bytes[i], i % 16 == 15 ? "\n" : " ");
+        cr_assert(false);
+    }
+}
+
+Test(split_file, a_file_takes_little)
+{
+    enum { N = 50000 };
+    struct lade_split *s = make((struct lade_split_config){.parts = 2, .rule = LADE_SPLIT_COIN});
+    FILE *file;
+
+    for (uint64_t k = 0; k < N; k++)
+        (void)part_of_word(s, k);
+    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    lade_split_destroy(s);
+    file = fopen(path, "rb");
+    cr_assert(file && fseek(file, 0, SEEK_END) == 0);
+    cr_assert_leq((double)ftell(file) / N, 16.2);
+    (void)fclose(file);
+}
+
+Test(split_file, trouble)
+{
+    struct lade_split *s = make(configs[3]), *t = NULL;
+    uint64_t offset = 1;
+
+    cr_assert_eq(lade_split_save(s, "/nowhere/at/all"), LADE_IO);
+    cr_assert_eq(errno, ENOENT);
+    cr_assert_eq(lade_split_load(&t, "/nowhere/at/all", NULL, &offset), LADE_IO);
+    cr_assert(errno == ENOENT && t == NULL && offset == 0);
+    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    for (int fail_at = 1;; fail_at++) {
+        struct failing failing = {.fail_at = fail_at};
+        struct lade_alloc alloc = {failing_get, failing_put, &failing};
+        int status = lade_split_load(&t, path, &alloc, NULL);
+        if (status == LADE_OK)
+            lade_split_destroy(t);
+        cr_assert_eq(failing.live, 0);
+        if (status == LADE_OK)
+            break;
+        cr_assert_eq(status, LADE_NO_MEMORY);
+    }
+    lade_split_destroy(s);
+}
