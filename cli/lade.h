@@ -9,5 +9,6 @@
 enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_TROUBLE = 3 };
 
 int feed_main(int argc, char **argv);
+int split_main(int argc, char **argv);
 
 #endif

@@ -10,6 +10,7 @@ static const struct {
     const char *what;
 } commands[] = {
     {"feed", feed_main, "feed a data set through the lock-free structures and report"},
+    {"split", split_main, "assign the items of a data set to parts, and audit that"},
 };
 
 static void help(FILE *to)

@@ -36,6 +36,16 @@ check() {
   return 1
 }
 
+# answers CODE PATTERN COMMAND...: COMMAND ends with CODE and prints a line that matches PATTERN.
+answers() {
+  local code=$1 pattern=$2 status=0 output
+  shift 2
+  output=$("$@" 2>&1) || status=$?
+  grep -qE -- "$pattern" <<<"$output" && [ "$status" = "$code" ] && return
+  printf 'exit code %s, expected %s and a line like: %s\n%s\n' "$status" "$code" "$pattern" "$output"
+  return 1
+}
+
 skip() {
   skipped=$((skipped + 1))
   row SKIP "$1: $2"

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* lade split: assigns the items of a list or directory to parts, and looks at what was assigned. */
+#include "split.h"
+
+#include "lade.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <urcu/urcu-memb.h>
+
+static void help(void)
+{
+    puts("usage: lade split assign INPUT --table FILE [OPTION...]\n"
+         "       lade split audit INPUT --table FILE [OPTION...]\n"
+         "       lade split merge --table OUT TABLE... [OPTION...]\n"
+         "       lade split show TABLE [--json FILE]\n"
+         "\n"
+         "assign decides which part each item belongs to and records it; what is in the table already stays. audit "
+         "only looks.\n"
+         "Both print the class frequencies of each part with a test, and which files have the same bytes in several "
+         "parts.\n"
+         "\n"
+         "INPUT is a list with one key on a line; a CSV file whose first line names the columns key, group, class and "
+         "part\n"
+         "(key is needed; a part that is named is recorded as it is); or a directory, where a file's path is its key, "
+         "the\n"
+         "first folder its class, and its bytes its content. - is standard input.\n"
+         "\n"
+         "  --table FILE       the table; assign makes it if it is not there\n"
+         "  --weights A,B,...  of a new table, up to 255 whole numbers\n"
+         "  --folds K          K parts of the same weight\n"
+         "  --names A,B,...    of the parts (train,test or train,valid,test or part0,...)\n"
+         "  --rule RULE        hash (a weight that changes moves only what it must), coin, quota (exact for each "
+         "class)\n"
+         "  --store STORE      exact, compact (12.5 bits an item, with a small error), arrays (Lin 2026)\n"
+         "  --seed N           (0)\n"
+         "  --content POLICY   the same bytes under another key: follow (to the same part), drop, reject\n"
+         "  --conflict POLICY  group and content say different parts: refuse, group, content\n"
+         "  --csv FILE         key,group,class,part of every item; - is standard output\n"
+         "  --json FILE        the figures as JSON; - is standard output, and the words go to standard error\n"
+         "  --alpha P          audit fails where a test gives less (1e-6)\n"
+         "  --resolve          merge: settle differences, by a rule that does not depend on the order\n"
+         "  --salt N           of that rule (0)\n"
+         "  --keys INPUT       merge: names for the keys that differ\n"
+         "  --help\n"
+         "\n"
+         "examples:\n"
+         "  lade split assign images/ --table images.split --weights 8,1,1 --csv parts.csv\n"
+         "  lade split assign list.csv --table list.split --weights 9,1 --rule quota --seed 7\n"
+         "  lade split audit images/ --table images.split --json -\n"
+         "  lade split merge --table all.split node0.split node1.split --resolve\n"
+         "\n"
+         "exit codes: 0 done; 1 items in conflict or beyond the quota, the same bytes in several parts, tables that "
+         "differ,\n"
+         "            audit: a key that is not in the table or a test below --alpha; 2 wrong use; 3 trouble of the "
+         "system");
+}
+
+static bool number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *to)
+{
+    char *end = NULL;
+
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || value < least || value > most) {
+        fprintf(stderr, "lade split: %s takes numbers from %llu to %llu, not '%s'\n", name, (big)least, (big)most,
+                text);
+        return false;
+    }
+    *to = value;
+    return true;
+}
+
+/* Calls take for each piece between commas. */
+static bool pieces(const char *text, unsigned most, unsigned *count,
+                   bool (*take)(struct options *, unsigned, const char *), struct options *o)
+{
+    *count = 0;
+    for (const char *end; *count < most; text = end + 1) {
+        char piece[NAME];
+        end = strchr(text, ',');
+        size_t size = end ? (size_t)(end - text) : strlen(text);
+        if (size == 0 || size >= sizeof piece)
+            break;
+        memcpy(piece, text, size);
+        piece[size] = '\0';
+        if (!take(o, (*count)++, piece))
+            return false;
+        if (!end)
+            return true;
+    }
+    fputs("lade split: a list of 1 to 255 short pieces with commas between them is expected\n", stderr);
+    return false;
+}
+
+static bool take_weight(struct options *o, unsigned i, const char *text)
+{
+    uint64_t value = 0;
+    bool good = number("--weights", text, 0, UINT32_MAX, &value);
+
+    o->weight[i] = (uint32_t)value;
+    return good;
+}
+
+static bool take_name(struct options *o, unsigned i, const char *text)
+{
+    (void)snprintf(o->name_text[i], NAME, "%s", text);
+    return true;
+}
+
+static bool choice(const char *name, const char *text, const char *const *words, int *to)
+{
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *to = i;
+            return true;
+        }
+    }
+    fprintf(stderr, "lade split: --%s does not know '%s'\n", name, text);
+    return false;
+}
+
+static bool parse(struct options *o, int argc, char **argv)
+{
+    enum {
+        TABLE,
+        WEIGHTS,
+        FOLDS,
+        NAMES,
+        RULE,
+        STORE,
+        SEED,
+        CONTENT,
+        CONFLICT,
+        CSV,
+        JSON,
+        ALPHA,
+        RESOLVE,
+        SALT,
+        KEYS,
+        HELP
+    };
+    static const struct option names[] = {{"table", 1, 0, TABLE},
+                                          {"weights", 1, 0, WEIGHTS},
+                                          {"folds", 1, 0, FOLDS},
+                                          {"names", 1, 0, NAMES},
+                                          {"rule", 1, 0, RULE},
+                                          {"store", 1, 0, STORE},
+                                          {"seed", 1, 0, SEED},
+                                          {"content", 1, 0, CONTENT},
+                                          {"csv", 1, 0, CSV},
+                                          {"json", 1, 0, JSON},
+                                          {"alpha", 1, 0, ALPHA},
+                                          {"conflict", 1, 0, CONFLICT},
+                                          {"salt", 1, 0, SALT},
+                                          {"keys", 1, 0, KEYS},
+                                          {"resolve", 0, 0, RESOLVE},
+                                          {"help", 0, 0, HELP},
+                                          {0, 0, 0, 0}};
+    static const char *const rules[] = {"hash", "coin", "quota", NULL},
+                             *const stores[] = {"exact", "pure", "compact", "arrays", NULL},
+                             *const contents[] = {"follow", "drop", "reject", NULL},
+                             *const conflicts[] = {"refuse", "group", "content", NULL};
+    bool good = true;
+    uint64_t value = 0;
+    int which = 0, c, picked = 0;
+    char *end = NULL;
+
+    while (good && (c = getopt_long(argc, argv, "", names, &which)) != -1) {
+        switch (c) {
+        case HELP:
+            help();
+            exit(EXIT_DONE);
+        case TABLE:
+            o->table = optarg;
+            break;
+        case CSV:
+            o->csv = optarg;
+            break;
+        case JSON:
+            o->json = optarg;
+            break;
+        case KEYS:
+            o->keys = optarg;
+            break;
+        case RESOLVE:
+            o->resolve = true;
+            break;
+        case WEIGHTS:
+            good = pieces(optarg, PARTS_MAX, &o->parts, take_weight, o);
+            break;
+        case NAMES:
+            good = pieces(optarg, PARTS_MAX, &o->names, take_name, o);
+            break;
+        case FOLDS:
+            good = number("--folds", optarg, 1, PARTS_MAX, &value);
+            o->parts = (unsigned)value;
+            for (unsigned i = 0; i < o->parts; i++)
+                o->weight[i] = 1;
+            break;
+        case RULE:
+            good = choice("rule", optarg, rules, &picked);
+            o->config.rule = (enum lade_split_rule)picked;
+            o->rule_given = true;
+            break;
+        case STORE:
+            good = choice("store", optarg, stores, &picked);
+            o->config.store = (enum lade_split_store)picked;
+            break;
+        case CONTENT:
+            good = choice("content", optarg, contents, &picked);
+            o->config.content = (enum lade_split_content)picked;
+            break;
+        case CONFLICT:
+            good = choice("conflict", optarg, conflicts, &picked);
+            o->config.conflict = (enum lade_split_conflict)picked;
+            break;
+        case SEED:
+            good = number("--seed", optarg, 0, UINT64_MAX, &o->config.seed);
+            o->seed_given = true;
+            break;
+        case SALT:
+            good = number("--salt", optarg, 0, UINT64_MAX, &o->salt);
+            break;
+        case ALPHA:
+            o->alpha = strtod(optarg, &end);
+            good = *optarg && !*end && o->alpha >= 0 && o->alpha <= 1;
+            break;
+        default:
+            good = false;
+        }
+    }
+    if (o->config.store >= LADE_SPLIT_COMPACT && !o->rule_given)
+        o->config.rule = LADE_SPLIT_COIN;
+    return good;
+}
+
+int split_main(int argc, char **argv)
+{
+    static struct options o = {.alpha = 1e-6};
+    const char *command = argc > 1 ? argv[1] : "";
+    int code;
+
+    if (!parse(&o, argc, argv))
+        return wrong_use("an option is wrong");
+    int left = argc - optind; /* the command is among them */
+    char **rest = argv + optind;
+    if (left < 1 || strcmp(rest[0], command) != 0)
+        return wrong_use("assign, audit, merge or show is expected first");
+    urcu_memb_register_thread();
+    if (strcmp(command, "merge") == 0)
+        code = split_merge(&o, rest + 1, left - 1);
+    else if (left != 2)
+        code = wrong_use("one input is expected");
+    else if (strcmp(command, "assign") == 0 || strcmp(command, "audit") == 0)
+        code = split_assign_or_audit(&o, rest[1], strcmp(command, "assign") == 0);
+    else if (strcmp(command, "show") == 0)
+        code = split_show(&o, rest[1]);
+    else
+        code = wrong_use("assign, audit, merge and show are the commands");
+    urcu_memb_unregister_thread();
+    return code;
+}

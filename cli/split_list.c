@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of items: one key on a line, CSV with a header, or the files of a directory. */
+#include "split.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define CHUNK (1 << 20)
+
+/* Names live in chunks, which are not moved. */
+struct chunk {
+    struct chunk *next;
+    size_t used, room;
+    char text[];
+};
+
+static bool complain(const char *path, const char *why)
+{
+    fprintf(stderr, "lade split: %s: %s\n", path, why);
+    return false;
+}
+
+static const char *keep(struct list *list, const char *text, size_t size)
+{
+    struct chunk *c = list->names;
+
+    if (!c || c->room - c->used < size + 1) {
+        size_t room = size + 1 > CHUNK ? size + 1 : CHUNK;
+        c = malloc(sizeof *c + room);
+        if (!c)
+            return NULL;
+        *c = (struct chunk){.next = list->names, .room = room};
+        list->names = c;
+    }
+    char *to = c->text + c->used;
+    memcpy(to, text, size);
+    to[size] = '\0';
+    c->used += size + 1;
+    return to;
+}
+
+static struct row *add_row(struct list *list)
+{
+    if (list->rows == list->room) {
+        size_t room = list->room ? 2 * list->room : 1024;
+        struct row *row = realloc(list->row, room * sizeof *row);
+        if (!row)
+            return NULL;
+        list->row = row;
+        list->room = room;
+    }
+    list->row[list->rows] = (struct row){.part = LADE_SPLIT_NO_PART};
+    return &list->row[list->rows++];
+}
+
+/* Data sets have few classes, and items of one class often follow each other: a search from the last one is enough. */
+static bool number_class(struct list *list, struct text name, unsigned *number)
+{
+    static unsigned last;
+
+    for (unsigned i = 0; i < list->classes; i++) {
+        unsigned at = (last + i) % list->classes;
+        const struct text *t = &list->class_name[at];
+        if (t->size == name.size && memcmp(t->at, name.at, name.size) == 0) {
+            *number = last = at;
+            return true;
+        }
+    }
+    if (list->classes == LADE_SPLIT_CLASSES_MAX)
+        return complain(list->path, "more than 65536 classes");
+    list->class_name[list->classes] = name;
+    *number = last = list->classes++;
+    return true;
+}
+
+static char *read_all(FILE *file, size_t *size)
+{
+    size_t room = 1 << 16, used = 0;
+    char *bytes = malloc(room);
+
+    while (bytes) {
+        used += fread(bytes + used, 1, room - used, file);
+        if (used < room)
+            break;
+        char *more = realloc(bytes, room *= 2);
+        if (!more)
+            free(bytes);
+        bytes = more;
+    }
+    if (bytes && ferror(file)) {
+        free(bytes);
+        return NULL;
+    }
+    *size = used;
+    return bytes;
+}
+
+static char *read_path(const char *path, size_t *size)
+{
+    FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+    char *bytes = file ? read_all(file, size) : NULL;
+
+    if (!bytes)
+        (void)complain(path, errno ? strerror(errno) : "could not be read");
+    if (file && file != stdin)
+        (void)fclose(file);
+    return bytes;
+}
+
+static bool is_word(const struct lade_split_field *f, const char *word)
+{
+    return f->size == strlen(word) && memcmp(f->text, word, f->size) == 0;
+}
+
+enum { KEY, GROUP, CLASS, PART, COLUMNS, FIELDS = 64 };
+
+/* The places of the columns, by the first line. */
+static bool read_columns(struct list *list, const struct lade_split_field *field, size_t fields, size_t column[COLUMNS])
+{
+    static const char *const name[COLUMNS] = {"key", "group", "class", "part"};
+
+    for (int i = 0; i < COLUMNS; i++) {
+        column[i] = FIELDS;
+        for (size_t j = 0; j < fields; j++)
+            if (is_word(&field[j], name[i]))
+                column[i] = j;
+    }
+    list->has_parts = column[PART] < FIELDS;
+    return column[KEY] < FIELDS ||
+           complain(list->path, "the first line names no column 'key'; key,group,class,part are known");
+}
+
+static bool part_by_name(struct row *row, const struct lade_split_field *f, char *const *names, unsigned parts)
+{
+    for (unsigned i = 0; i < parts; i++)
+        if (is_word(f, names[i]))
+            row->part = i;
+    return row->part != LADE_SPLIT_NO_PART || f->size == 0;
+}
+
+static bool read_csv(struct list *list, char *text, size_t size, char *const *names, unsigned parts)
+{
+    struct lade_split_field field[FIELDS];
+    size_t fields, column[COLUMNS];
+    size_t at = lade_split_csv_read(text, size, field, FIELDS, &fields);
+
+    if (!read_columns(list, field, fields, column))
+        return false;
+    for (size_t taken; (taken = lade_split_csv_read(text + at, size - at, field, FIELDS, &fields)) > 0; at += taken) {
+        if (fields == 1 && field[0].size == 0 && column[KEY] == 0)
+            continue; /* an empty line */
+        struct row *row = add_row(list);
+        if (!row)
+            return complain(list->path, "out of memory");
+        if (fields <= column[KEY])
+            return complain(list->path, "a line has no key");
+        row->key = (struct text){field[column[KEY]].text, field[column[KEY]].size};
+        if (fields > column[GROUP] && field[column[GROUP]].size > 0)
+            row->group = (struct text){field[column[GROUP]].text, field[column[GROUP]].size};
+        struct text name = {"", 0};
+        if (fields > column[CLASS])
+            name = (struct text){field[column[CLASS]].text, field[column[CLASS]].size};
+        if (!number_class(list, name, &row->class_number))
+            return false;
+        if (fields > column[PART] && !part_by_name(row, &field[column[PART]], names, parts))
+            return complain(list->path, "a line names a part that there is not; see --names");
+    }
+    return true;
+}
+
+static bool read_lines(struct list *list, char *text, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        const char *begin = text + at, *line_end = memchr(begin, '\n', size - at);
+        size_t length = line_end ? (size_t)(line_end - begin) : size - at;
+        at += length + 1;
+        if (length > 0 && begin[length - 1] == '\r')
+            length--;
+        if (length == 0)
+            continue;
+        struct row *row = add_row(list);
+        if (!row)
+            return complain(list->path, "out of memory");
+        row->key = (struct text){begin, length};
+        if (!number_class(list, (struct text){"", 0}, &row->class_number))
+            return false;
+    }
+    return true;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Files that begin with a dot are left out. Names are sorted, so that the order of arrival is the same everywhere. */
+static bool read_directory(struct list *list, const char *inside)
+{
+    char path[4096];
+    struct dirent **entry = NULL;
+    bool good = true;
+
+    (void)snprintf(path, sizeof path, "%s/%s", list->path, inside);
+    int entries = scandir(path, &entry, NULL, by_name);
+    if (entries < 0)
+        return complain(path, strerror(errno));
+    for (int i = 0; i < entries; i++) {
+        char name[4096], whole[8192];
+        struct stat s;
+        const char *base = entry[i]->d_name;
+        int size = snprintf(name, sizeof name, "%s%s%s", inside, *inside ? "/" : "", base);
+        if (good && *base != '.' && size > 0 && (size_t)size < sizeof name) {
+            (void)snprintf(whole, sizeof whole, "%s/%s", list->path, name);
+            if (stat(whole, &s) != 0) {
+                good = complain(whole, strerror(errno));
+            } else if (S_ISDIR(s.st_mode)) {
+                good = read_directory(list, name);
+            } else if (S_ISREG(s.st_mode)) {
+                struct row *row = add_row(list);
+                const char *kept = keep(list, name, (size_t)size), *slash = kept ? strchr(kept, '/') : NULL;
+                good = row && kept ? true : complain(name, "out of memory");
+                if (good) {
+                    row->key = (struct text){kept, (size_t)size};
+                    good =
+                        number_class(list, (struct text){kept, slash ? (size_t)(slash - kept) : 0}, &row->class_number);
+                }
+            }
+        }
+        free(entry[i]);
+    }
+    free(entry);
+    return good;
+}
+
+bool list_read(struct list *list, const char *path, char *const *names, unsigned parts)
+{
+    struct stat s;
+    size_t size = 0, length = strlen(path);
+
+    memset(list, 0, sizeof *list);
+    list->path = path;
+    if (strcmp(path, "-") != 0 && stat(path, &s) != 0)
+        return complain(path, strerror(errno));
+    list->directory = strcmp(path, "-") != 0 && S_ISDIR(s.st_mode);
+    if (list->directory)
+        return read_directory(list, "");
+    list->text = read_path(path, &size);
+    if (!list->text)
+        return false;
+    bool csv =
+        (length > 4 && strcmp(path + length - 4, ".csv") == 0) || (size >= 4 && memcmp(list->text, "key,", 4) == 0);
+    return csv ? read_csv(list, list->text, size, names, parts) : read_lines(list, list->text, size);
+}
+
+void list_free(struct list *list)
+{
+    free(list->row);
+    free(list->text);
+    while (list->names) {
+        struct chunk *next = list->names->next;
+        free(list->names);
+        list->names = next;
+    }
+}
+
+void *content_read(const struct list *list, const struct row *row, size_t *size)
+{
+    char path[8192];
+
+    (void)snprintf(path, sizeof path, "%s/%.*s", list->path, (int)row->key.size, row->key.at);
+    errno = 0;
+    return read_path(path, size);
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands of lade split. */
+#include "split.h"
+
+#include "lade.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int wrong_use(const char *why)
+{
+    fprintf(stderr, "lade split: %s; lade split --help shows the use\n", why);
+    return EXIT_USAGE;
+}
+
+static int trouble(const char *path, int status, uint64_t offset)
+{
+    if (status == LADE_IO)
+        fprintf(stderr, "lade split: %s: %s\n", path, strerror(errno));
+    else if (status == LADE_DAMAGED)
+        fprintf(stderr, "lade split: %s: damaged, from byte %llu on\n", path, (big)offset);
+    else
+        fprintf(stderr, "lade split: %s: %s\n", path, lade_status_text(status));
+    return EXIT_TROUBLE;
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Names for parts that have none. */
+static void name_parts(struct options *o, unsigned parts)
+{
+    static const char *const two[] = {"train", "test"}, *const three[] = {"train", "valid", "test"};
+
+    for (unsigned i = 0; i < parts; i++) {
+        if (i >= o->names && (parts == 2 || parts == 3))
+            (void)snprintf(o->name_text[i], NAME, "%s", parts == 2 ? two[i] : three[i]);
+        else if (i >= o->names)
+            (void)snprintf(o->name_text[i], NAME, "part%u", i);
+        o->name[i] = o->name_text[i];
+    }
+}
+
+/* Every class gets its share of every part, rounded. */
+static uint64_t *quotas_for(const struct list *list, const struct options *o)
+{
+    uint64_t *size = calloc(list->classes + 1, sizeof *size);
+    uint64_t *quota = calloc((size_t)list->classes * o->parts + 1, sizeof *quota);
+
+    for (size_t i = 0; size && i < list->rows; i++)
+        size[list->row[i].class_number]++;
+    for (unsigned c = 0; size && quota && c < list->classes; c++)
+        (void)lade_split_shares(o->weight, o->parts, size[c], quota + (size_t)c * o->parts);
+    free(size);
+    return quota;
+}
+
+/* The table of a file; it must be what the options say. */
+static int load_split(struct lade_split **split, const struct options *o)
+{
+    struct lade_split_config loaded;
+    uint64_t offset = 0;
+    int status = lade_split_load(split, o->table, NULL, &offset);
+
+    if (status != LADE_OK)
+        return trouble(o->table, status, offset);
+    lade_split_config(*split, &loaded);
+    if ((o->parts > 0 && (o->parts != loaded.parts || memcmp(o->weight, loaded.weights, o->parts * 4) != 0)) ||
+        (o->rule_given && o->config.rule != loaded.rule) || (o->seed_given && o->config.seed != loaded.seed))
+        return wrong_use("the table was made with other weights, another rule or another seed");
+    return EXIT_DONE;
+}
+
+static int create_split(struct lade_split **split, const struct options *o, const struct list *list)
+{
+    struct lade_split_config config = o->config;
+    uint64_t *quota = NULL;
+
+    config.parts = o->parts;
+    config.weights = o->weight;
+    if (config.store >= LADE_SPLIT_COMPACT)
+        config.capacity = list->rows > 0 ? list->rows : 1;
+    if (config.rule == LADE_SPLIT_QUOTA) {
+        quota = quotas_for(list, o);
+        config.classes = list->classes;
+        config.quota = quota;
+    }
+    int status = lade_split_create(split, &config);
+    free(quota);
+    if (status == LADE_INVALID)
+        return wrong_use("these weights, rule, store and policies do not go together");
+    return status == LADE_OK ? EXIT_DONE : trouble("new table", status, 0);
+}
+
+static void count_status(struct report *r, int status)
+{
+    r->conflicts += status == LADE_CONFLICT;
+    r->dropped += status == LADE_PRESENT;
+    r->full += status == LADE_FULL;
+    r->missing += status == LADE_ABSENT;
+}
+
+static bool is_outcome(int status)
+{
+    return status == LADE_OK || status == LADE_CONFLICT || status == LADE_PRESENT || status == LADE_FULL ||
+           status == LADE_ABSENT;
+}
+
+/* Routes a row, or looks it up. A part that the input names is pinned. */
+static int handle_row(struct lade_split *split, const struct list *list, struct row *row, bool decide, struct report *r)
+{
+    struct lade_split_item item = {.key = row->key.at,
+                                   .key_size = row->key.size,
+                                   .group = row->group.at,
+                                   .group_size = row->group.size,
+                                   .class_number = row->class_number};
+    struct lade_split_found found;
+    void *content = NULL;
+    int status;
+
+    if (list->directory) {
+        content = content_read(list, row, &item.content_size);
+        if (!content)
+            return LADE_IO;
+        row->content = lade_split_hash(split, content, item.content_size);
+        item.content = r->config.store == LADE_SPLIT_EXACT ? content : NULL;
+    }
+    bool known = lade_split_find(split, &item, &found) == LADE_OK;
+    if (r->config.store != LADE_SPLIT_EXACT) { /* there is no look-up that decides nothing */
+        status = lade_split_route(split, &item, &row->part);
+    } else if (!decide) {
+        status = known ? LADE_OK : LADE_ABSENT;
+        row->part = found.key;
+    } else if (row->part != LADE_SPLIT_NO_PART) {
+        status = lade_split_pin(split, &item, row->part);
+        if (status != LADE_OK)
+            row->part = LADE_SPLIT_NO_PART;
+    } else {
+        status = lade_split_route(split, &item, &row->part);
+    }
+    r->decided += decide && !known && status == LADE_OK;
+    free(content);
+    return status;
+}
+
+static int handle_rows(struct lade_split *split, struct list *list, bool decide, struct report *r)
+{
+    for (size_t i = 0; i < list->rows; i++) {
+        progress(i, list->rows);
+        int status = handle_row(split, list, &list->row[i], decide, r);
+        count_status(r, status);
+        if (!is_outcome(status)) {
+            progress(1, 1);
+            return trouble(list->path, status, 0);
+        }
+    }
+    progress(1, 1);
+    return EXIT_DONE;
+}
+
+static bool write_field(FILE *to, const void *text, size_t size, char after)
+{
+    size_t room = 2 * size + 2;
+    char *field = malloc(room);
+    bool good = field && fwrite(field, 1, lade_split_csv_write(field, room, text, size), to) <= room;
+
+    free(field);
+    return good && fputc(after, to) != EOF;
+}
+
+static bool write_csv(const struct list *list, const struct options *o)
+{
+    FILE *to = strcmp(o->csv, "-") ? fopen(o->csv, "w") : stdout;
+    bool good = to && fputs("key,group,class,part\n", to) >= 0;
+
+    for (size_t i = 0; good && i < list->rows; i++) {
+        const struct row *row = &list->row[i];
+        const struct text *name = &list->class_name[row->class_number];
+        const char *part = row->part == LADE_SPLIT_NO_PART ? "" : o->name[row->part];
+        good = write_field(to, row->key.at, row->key.size, ',') &&
+               write_field(to, row->group.at, row->group.size, ',') && write_field(to, name->at, name->size, ',') &&
+               write_field(to, part, strlen(part), '\n');
+    }
+    good = good && fflush(to) == 0 && !ferror(to);
+    if (to && to != stdout)
+        good = fclose(to) == 0 && good;
+    if (!good)
+        fprintf(stderr, "lade split: %s: %s\n", o->csv, strerror(errno));
+    return good;
+}
+
+int split_assign_or_audit(struct options *o, const char *path, bool assign)
+{
+    static struct list list;
+    struct lade_split *split = NULL;
+    struct report r = {.command = assign ? "assign" : "audit", .json = o->json, .list = &list, .names = o->name};
+    double begin = seconds_now();
+
+    int code = EXIT_DONE;
+    if (!o->table)
+        code = wrong_use("--table FILE is missing");
+    else if (!assign || access(o->table, F_OK) == 0)
+        code = load_split(&split, o);
+    else if (o->parts == 0)
+        code = wrong_use("a new table needs --weights or --folds");
+    if (split)
+        lade_split_config(split, &r.config);
+    name_parts(o, split ? r.config.parts : o->parts);
+    if (code == EXIT_DONE && !list_read(&list, path, o->name, split ? r.config.parts : o->parts))
+        code = EXIT_TROUBLE;
+    if (code == EXIT_DONE && !split)
+        code = create_split(&split, o, &list);
+    if (code == EXIT_DONE) {
+        lade_split_config(split, &r.config);
+        code = handle_rows(split, &list, assign, &r);
+    }
+    if (code == EXIT_DONE && assign) {
+        int status = lade_split_save(split, o->table);
+        code = status == LADE_OK ? EXIT_DONE : trouble(o->table, status, 0);
+    }
+    r.seconds = seconds_now() - begin;
+    if (code == EXIT_DONE && ((o->csv && !write_csv(&list, o)) || !report_print(&r)))
+        code = EXIT_TROUBLE;
+    bool fine = r.conflicts + r.full == 0 && r.across == 0;
+    if (!assign)
+        fine = fine && r.missing == 0 && r.audit.classes_p >= o->alpha && r.audit.shares_p >= o->alpha;
+    lade_split_destroy(split);
+    list_free(&list);
+    return code == EXIT_DONE && !fine ? EXIT_WRONG : code;
+}
+
+/* Differences in a merge, with the keys of a list where one was given. */
+struct naming {
+    struct options *o;
+    struct lade_split *split;
+    const struct list *list;
+    uint64_t told;
+};
+
+static void tell(void *context, const struct lade_split_difference *d)
+{
+    static const char *const kind[] = {"", "key", "group", "content"};
+    struct naming *n = context;
+
+    if (n->told++ >= 20)
+        return;
+    printf("  %s %016llx", kind[d->kind], (big)d->hash);
+    for (size_t i = 0; i < n->list->rows && d->kind == LADE_SPLIT_KEY; i++)
+        if (lade_split_hash(n->split, n->list->row[i].key.at, n->list->row[i].key.size) == d->hash)
+            printf(" %.*s", (int)n->list->row[i].key.size, n->list->row[i].key.at);
+    if (d->part != LADE_SPLIT_NO_PART)
+        printf(": %s here, %s there, %s by the rule", n->o->name[d->part], n->o->name[d->other], n->o->name[d->chosen]);
+    putchar('\n');
+}
+
+int split_merge(struct options *o, char **path, int paths)
+{
+    static struct list list;
+    struct lade_split *into = NULL, *from = NULL;
+    struct lade_split_config config;
+    uint64_t offset = 0, all = 0;
+
+    if (!o->table || paths < 1)
+        return wrong_use("merge takes --table OUT and the tables to merge");
+    int status = lade_split_load(&into, path[0], NULL, &offset);
+    if (status != LADE_OK)
+        return trouble(path[0], status, offset);
+    lade_split_config(into, &config);
+    name_parts(o, config.parts);
+    int code = o->keys && !list_read(&list, o->keys, o->name, config.parts) ? EXIT_TROUBLE : EXIT_DONE;
+    for (int i = 1; i < paths && code == EXIT_DONE; i++) {
+        struct naming naming = {o, into, &list, 0};
+        uint64_t differences = 0;
+        status = lade_split_load(&from, path[i], NULL, &offset);
+        if (status != LADE_OK) {
+            code = trouble(path[i], status, offset);
+            break;
+        }
+        status = lade_split_merge(into, from, o->salt, o->resolve, tell, &naming, &differences);
+        lade_split_destroy(from);
+        all += differences;
+        printf("lade split merge: %s: %llu differences\n", path[i], (big)differences);
+        if (status == LADE_CONFLICT)
+            code = EXIT_WRONG;
+        else if (status != LADE_OK)
+            code = status == LADE_INVALID ? wrong_use("the tables have different seeds, parts or stores")
+                                          : trouble(path[i], status, 0);
+    }
+    if (code == EXIT_DONE) {
+        status = lade_split_save(into, o->table);
+        code = status == LADE_OK ? EXIT_DONE : trouble(o->table, status, 0);
+    }
+    if (code == EXIT_WRONG)
+        puts("nothing was written; --resolve settles differences by a rule that does not depend on the order");
+    lade_split_destroy(into);
+    list_free(&list);
+    return code;
+}
+
+int split_show(struct options *o, const char *path)
+{
+    static const char *const rule[] = {"hash", "coin", "quota"}, *const store[] = {"exact", "pure", "compact",
+                                                                                   "arrays"};
+    struct lade_split *split = NULL;
+    struct lade_split_config c;
+    struct lade_split_stats stats;
+    uint64_t offset = 0, keys[PARTS_MAX] = {0};
+    FILE *json = NULL;
+    int status = lade_split_load(&split, path, NULL, &offset);
+
+    if (status == LADE_OK)
+        status = lade_split_stats(split, &stats, keys);
+    if (status != LADE_OK) {
+        lade_split_destroy(split);
+        return trouble(path, status, offset);
+    }
+    lade_split_config(split, &c);
+    name_parts(o, c.parts);
+    FILE *text = o->json && !strcmp(o->json, "-") ? stderr : stdout;
+    fprintf(text, "lade split show: rule %s, store %s, %u parts, seed %llu\n", rule[c.rule], store[c.store], c.parts,
+            (big)c.seed);
+    for (unsigned i = 0; i < c.parts; i++)
+        fprintf(text, "  %-12s weight %10lu, %llu keys\n", o->name[i], (unsigned long)c.weights[i], (big)keys[i]);
+    fprintf(text, "  in all       %llu keys, %llu groups, %llu contents, %llu bytes of memory\n", (big)stats.keys,
+            (big)stats.groups, (big)stats.contents, (big)stats.bytes);
+    if (c.store >= LADE_SPLIT_COMPACT)
+        fprintf(text, "  next item    taken for another %.4f %%, goes to the wrong part %.4f %%, to %s %.5f\n",
+                100 * stats.collision, 100 * stats.misassigned, o->name[0], stats.share);
+    if (o->json)
+        json = strcmp(o->json, "-") ? fopen(o->json, "w") : stdout;
+    if (json) {
+        fprintf(json,
+                "{\"rule\": \"%s\", \"store\": \"%s\", \"seed\": %llu, \"keys\": %llu, \"groups\": %llu, "
+                "\"contents\": %llu, \"bytes\": %llu, \"parts\": [",
+                rule[c.rule], store[c.store], (big)c.seed, (big)stats.keys, (big)stats.groups, (big)stats.contents,
+                (big)stats.bytes);
+        for (unsigned i = 0; i < c.parts; i++) {
+            fprintf(json, "%s{\"name\": ", i ? ", " : "");
+            json_text(json, o->name[i], strlen(o->name[i]));
+            fprintf(json, ", \"weight\": %lu, \"keys\": %llu}", (unsigned long)c.weights[i], (big)keys[i]);
+        }
+        fprintf(json, "], \"collision\": %.9g, \"misassigned\": %.9g}\n", stats.collision, stats.misassigned);
+    }
+    bool good = !o->json || (json && fflush(json) == 0 && !ferror(json) && (json == stdout || fclose(json) == 0));
+    if (!good)
+        fprintf(stderr, "lade split: %s: %s\n", o->json, strerror(errno));
+    lade_split_destroy(split);
+    return good ? EXIT_DONE : EXIT_TROUBLE;
+}
