@@ -332,6 +332,9 @@ int split_show(struct options *o, const char *path)
     fprintf(text, "  in all       %llu keys, %llu groups, %llu contents, %llu bytes of memory\n", (big)stats.keys,
             (big)stats.groups, (big)stats.contents, (big)stats.bytes);
     if (c.store >= LADE_SPLIT_COMPACT)
+        fprintf(text, "  held         %llu entries, %.2f bits for each item of the capacity\n", (big)stats.entries,
+                8 * (double)stats.bytes / (double)c.capacity);
+    if (c.store >= LADE_SPLIT_COMPACT)
         fprintf(text, "  next item    taken for another %.4f %%, goes to the wrong part %.4f %%, to %s %.5f\n",
                 100 * stats.collision, 100 * stats.misassigned, o->name[0], stats.share);
     if (o->json)

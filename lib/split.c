@@ -96,7 +96,7 @@ static const struct lade_split_name *lead(const struct lade_split *s, const stru
     return &q->name[q->given[LADE_SPLIT_CONTENT] && !owns(s) ? LADE_SPLIT_CONTENT : LADE_SPLIT_KEY];
 }
 
-static void recall(struct lade_split *s, struct query *q, enum lade_split_kind kind)
+static void find_recorded(struct lade_split *s, struct query *q, enum lade_split_kind kind)
 {
     uint64_t place, found;
 
@@ -174,7 +174,7 @@ static int record(struct lade_split *s, struct query *q, enum lade_split_kind ki
         status = choose(s, q, kind, part, &token);
     if (status == LADE_FULL || status == LADE_LIMITED) {
         /* Somebody may have decided it meanwhile, with the token that is missing. */
-        recall(s, q, kind);
+        find_recorded(s, q, kind);
         if (q->part[kind] != LADE_SPLIT_NO_PART)
             return settle(s, q, part);
     }
@@ -193,13 +193,13 @@ static int route_exact(struct lade_split *s, struct query *q, unsigned *part)
     static const enum lade_split_kind order[] = {LADE_SPLIT_GROUP, LADE_SPLIT_CONTENT, LADE_SPLIT_KEY};
     int status = LADE_OK;
 
-    recall(s, q, LADE_SPLIT_KEY);
-    recall(s, q, LADE_SPLIT_GROUP);
+    find_recorded(s, q, LADE_SPLIT_KEY);
+    find_recorded(s, q, LADE_SPLIT_GROUP);
     if (q->given[LADE_SPLIT_CONTENT] && owns(s)) {
         status = own_content(s, q);
         q->given[LADE_SPLIT_CONTENT] = false;
     } else {
-        recall(s, q, LADE_SPLIT_CONTENT);
+        find_recorded(s, q, LADE_SPLIT_CONTENT);
     }
     if (status == LADE_OK)
         status = settle(s, q, part);
@@ -257,10 +257,10 @@ int lade_split_find(struct lade_split *s, const struct lade_split_item *item, st
     *found = (struct lade_split_found){LADE_SPLIT_NO_PART, LADE_SPLIT_NO_PART, LADE_SPLIT_NO_PART};
     if (status != LADE_OK || s->config.store != LADE_SPLIT_EXACT)
         return LADE_INVALID;
-    recall(s, &q, LADE_SPLIT_KEY);
-    recall(s, &q, LADE_SPLIT_GROUP);
+    find_recorded(s, &q, LADE_SPLIT_KEY);
+    find_recorded(s, &q, LADE_SPLIT_GROUP);
     if (!owns(s)) {
-        recall(s, &q, LADE_SPLIT_CONTENT);
+        find_recorded(s, &q, LADE_SPLIT_CONTENT);
     } else if (q.given[LADE_SPLIT_CONTENT]) {
         uint64_t mine = value_for_owner(&q.name[LADE_SPLIT_CONTENT], &q.name[LADE_SPLIT_KEY]);
         uint64_t place = q.name[LADE_SPLIT_CONTENT].high;
