@@ -65,7 +65,7 @@ struct report {
     uint64_t conflicts, dropped, missing, full; /* items that got no part, and why */
     uint64_t duplicates, across;                /* contents under several keys, in several parts */
     uint64_t decided;                           /* keys that were not in the table */
-    struct lade_split_audit audit;
+    struct lade_split_tests audit;
     double seconds;
 };
 

@@ -72,7 +72,7 @@ static int load_split(struct lade_split **split, const struct options *o)
 
     if (status != LADE_OK)
         return trouble(o->table, status, offset);
-    lade_split_config(*split, &loaded);
+    lade_split_configuration(*split, &loaded);
     if ((o->parts > 0 && (o->parts != loaded.parts || memcmp(o->weight, loaded.weights, o->parts * 4) != 0)) ||
         (o->rule_given && o->config.rule != loaded.rule) || (o->seed_given && o->config.seed != loaded.seed))
         return wrong_use("the table was made with other weights, another rule or another seed");
@@ -212,14 +212,14 @@ int split_assign_or_audit(struct options *o, const char *path, bool assign)
     else if (o->parts == 0)
         code = wrong_use("a new table needs --weights or --folds");
     if (split)
-        lade_split_config(split, &r.config);
+        lade_split_configuration(split, &r.config);
     name_parts(o, split ? r.config.parts : o->parts);
     if (code == EXIT_DONE && !list_read(&list, path, o->name, split ? r.config.parts : o->parts))
         code = EXIT_TROUBLE;
     if (code == EXIT_DONE && !split)
         code = create_split(&split, o, &list);
     if (code == EXIT_DONE) {
-        lade_split_config(split, &r.config);
+        lade_split_configuration(split, &r.config);
         code = handle_rows(split, &list, assign, &r);
     }
     if (code == EXIT_DONE && assign) {
@@ -266,14 +266,14 @@ int split_merge(struct options *o, char **path, int paths)
     static struct list list;
     struct lade_split *into = NULL, *from = NULL;
     struct lade_split_config config;
-    uint64_t offset = 0, all = 0;
+    uint64_t offset = 0;
 
     if (!o->table || paths < 1)
         return wrong_use("merge takes --table OUT and the tables to merge");
     int status = lade_split_load(&into, path[0], NULL, &offset);
     if (status != LADE_OK)
         return trouble(path[0], status, offset);
-    lade_split_config(into, &config);
+    lade_split_configuration(into, &config);
     name_parts(o, config.parts);
     int code = o->keys && !list_read(&list, o->keys, o->name, config.parts) ? EXIT_TROUBLE : EXIT_DONE;
     for (int i = 1; i < paths && code == EXIT_DONE; i++) {
@@ -286,7 +286,6 @@ int split_merge(struct options *o, char **path, int paths)
         }
         status = lade_split_merge(into, from, o->salt, o->resolve, tell, &naming, &differences);
         lade_split_destroy(from);
-        all += differences;
         printf("lade split merge: %s: %llu differences\n", path[i], (big)differences);
         if (status == LADE_CONFLICT)
             code = EXIT_WRONG;
@@ -317,12 +316,12 @@ int split_show(struct options *o, const char *path)
     int status = lade_split_load(&split, path, NULL, &offset);
 
     if (status == LADE_OK)
-        status = lade_split_stats(split, &stats, keys);
+        status = lade_split_measure(split, &stats, keys);
     if (status != LADE_OK) {
         lade_split_destroy(split);
         return trouble(path, status, offset);
     }
-    lade_split_config(split, &c);
+    lade_split_configuration(split, &c);
     name_parts(o, c.parts);
     FILE *text = o->json && !strcmp(o->json, "-") ? stderr : stdout;
     fprintf(text, "lade split show: rule %s, store %s, %u parts, seed %llu\n", rule[c.rule], store[c.store], c.parts,

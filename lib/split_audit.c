@@ -36,7 +36,7 @@ static double share_of(const uint32_t *weights, unsigned part)
 }
 
 static void test_shares(const double *size, unsigned parts, const uint32_t *weights, double all,
-                        struct lade_split_audit *a)
+                        struct lade_split_tests *a)
 {
     double sum = 0;
 
@@ -56,14 +56,14 @@ static void test_shares(const double *size, unsigned parts, const uint32_t *weig
 }
 
 int lade_split_audit(const uint64_t *count, unsigned classes, unsigned parts, const uint32_t *weights,
-                     struct lade_split_audit *audit)
+                     struct lade_split_tests *audit)
 {
     double size[LADE_SPLIT_PARTS_MAX] = {0}, all = 0;
     unsigned used_parts = 0, used_classes = 0;
 
     if (!count || !audit || classes == 0 || parts == 0 || parts > LADE_SPLIT_PARTS_MAX)
         return LADE_INVALID;
-    *audit = (struct lade_split_audit){.least = HUGE_VAL};
+    *audit = (struct lade_split_tests){.least = HUGE_VAL};
     for (unsigned c = 0; c < classes; c++)
         for (unsigned p = 0; p < parts; p++)
             size[p] += (double)count[(size_t)c * parts + p];

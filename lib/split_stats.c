@@ -81,7 +81,7 @@ static bool count_entry(void *context, const struct lade_table_entry *entry)
     return true;
 }
 
-int lade_split_stats(struct lade_split *s, struct lade_split_stats *stats, uint64_t *part_keys)
+int lade_split_measure(struct lade_split *s, struct lade_split_stats *stats, uint64_t *part_keys)
 {
     struct counting counting = {stats, part_keys, s->config.parts};
     struct lade_table_stats table;
@@ -101,7 +101,7 @@ int lade_split_stats(struct lade_split *s, struct lade_split_stats *stats, uint6
     return lade_table_for_each(s->table, count_entry, &counting);
 }
 
-void lade_split_config(const struct lade_split *s, struct lade_split_config *config)
+void lade_split_configuration(const struct lade_split *s, struct lade_split_config *config)
 {
     *config = s->config;
 }

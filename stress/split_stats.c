@@ -235,7 +235,7 @@ static struct chi_result filled(enum lade_split_store store, bool uncorrected, u
     struct lade_split_stats stats;
     struct chi_result r = per_class(&way, weight, 2, items);
 
-    need(lade_split_stats(way.split, &stats, NULL));
+    need(lade_split_measure(way.split, &stats, NULL));
     check(stats.collision > 0.03, store == LADE_SPLIT_COMPACT ? "compact" : "arrays",
           "%.1f%% of new items are taken for others, %.2f bits an item, %.2f%% of all were", 100 * stats.collision,
           (double)stats.bytes * 8 / (double)items, 100 * (1 - (double)stats.entries / (double)items));

@@ -14,7 +14,7 @@ static bool is_near(double a, double b)
 /* p-values: erfc(sqrt(x / 2)) for one degree of freedom, exp(-x / 2) for two. */
 Test(split_audit, known_values)
 {
-    struct lade_split_audit a;
+    struct lade_split_tests a;
 
     cr_assert_eq(lade_split_audit((uint64_t[]){10, 20, 30, 40}, 2, 2, NULL, &a), LADE_OK);
     cr_assert(is_near(a.classes, 0.79365079365079361) && a.classes_df == 1);
@@ -31,7 +31,7 @@ Test(split_audit, known_values)
 
 Test(split_audit, what_is_empty_is_left_out)
 {
-    struct lade_split_audit a;
+    struct lade_split_tests a;
 
     cr_assert_eq(lade_split_audit((uint64_t[]){10, 0, 20, 0, 0, 0, 30, 0, 40}, 3, 3, (uint32_t[]){1, 0, 1}, &a),
                  LADE_OK);

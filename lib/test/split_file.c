@@ -61,8 +61,8 @@ Test(split_file, what_was_decided_comes_back)
         fill(s);
         cr_assert_eq(lade_split_save(s, path), LADE_OK);
         t = load();
-        lade_split_config(s, &was);
-        lade_split_config(t, &is);
+        lade_split_configuration(s, &was);
+        lade_split_configuration(t, &is);
         cr_assert(was.parts == is.parts && was.rule == is.rule && was.store == is.store && was.content == is.content);
         cr_assert(was.conflict == is.conflict && was.seed == is.seed && was.classes == is.classes);
         cr_assert(was.threads == is.threads && was.bits_per_item == is.bits_per_item);

@@ -20,7 +20,7 @@
  *              10^9 items are taken for one with probability 2^-54.
  *   pure       nothing; rule hash only. No memory, so nothing lasts when weights change.
  *   compact    two parts, rule coin: a filter of fixed capacity, 12.5 bits an item. An item is taken for another one and goes
- *              with it with a small probability that stats tells; its answer is stable all the same, and the coin is
+ *              with it with a small probability that measure tells; its answer is stable all the same, and the coin is
  *              corrected so that the shares stay those of the weights.
  *   arrays     two parts, rule coin: the bit arrays of Lin 2026, with both bits of an item at one index: likewise stable and
  *              corrected. About 100 bits an item for 1 %.
@@ -161,15 +161,17 @@ struct lade_split_stats {
 };
 
 /* Goes over the whole store. part_keys (may be NULL) has room for a number of keys for each part; exact store. */
-LADE_API int lade_split_stats(struct lade_split *split, struct lade_split_stats *stats, uint64_t *part_keys);
+LADE_API int lade_split_measure(struct lade_split *split, struct lade_split_stats *stats, uint64_t *part_keys);
 
 /* The configuration in use. Pointers are valid as long as the split. */
-LADE_API void lade_split_config(const struct lade_split *split, struct lade_split_config *config);
+LADE_API void lade_split_configuration(const struct lade_split *split, struct lade_split_config *config);
+
+enum lade_split_kind { LADE_SPLIT_KEY = 1, LADE_SPLIT_GROUP, LADE_SPLIT_CONTENT };
 
 /* Two splits disagree on a name. Its key is not stored, only a hash; lade_split_hash() tells that of an item's key. */
 struct lade_split_difference {
     uint64_t hash;
-    enum lade_split_kind { LADE_SPLIT_KEY = 1, LADE_SPLIT_GROUP, LADE_SPLIT_CONTENT } kind;
+    enum lade_split_kind kind;
     unsigned part, other; /* before, and in the other split */
     unsigned chosen;
 };
@@ -198,7 +200,7 @@ LADE_API int lade_split_load(struct lade_split **split, const char *path, const 
                              uint64_t *offset);
 
 /* Chi-square tests of counts, count[class * parts + part]. p: the probability of what was seen, or more, by chance alone. */
-struct lade_split_audit {
+struct lade_split_tests {
     double classes, classes_df, classes_p; /* the parts have the same class frequencies */
     double shares, shares_df, shares_p;    /* the parts' sizes are those of the weights */
     double least;                          /* smallest expected count; below 5 the p-values are rough */
@@ -206,7 +208,7 @@ struct lade_split_audit {
 
 /* LADE_OK; LADE_INVALID: no parts or classes. weights NULL: equal. Empty classes and parts of weight 0 are left out. */
 LADE_API int lade_split_audit(const uint64_t *count, unsigned classes, unsigned parts, const uint32_t *weights,
-                              struct lade_split_audit *audit);
+                              struct lade_split_tests *audit);
 
 /* A field of a line of CSV, as RFC 4180 has it. */
 struct lade_split_field {
