@@ -212,7 +212,7 @@ Test(split, quotas_are_exact)
     uint64_t count[9] = {0};
     struct lade_split *s = make((struct lade_split_config){
         .parts = 3, .rule = LADE_SPLIT_QUOTA, .classes = 3, .quota = quota, .threads = 1, .seed = 3});
-    struct lade_split_item i = {.key = &i.class_number, .key_size = 0};
+    struct lade_split_item i;
     unsigned part, order[106];
 
     for (uint64_t k = 0; k < 106; k++) {
@@ -228,7 +228,7 @@ Test(split, quotas_are_exact)
         i = (struct lade_split_item){.key = &k, .key_size = sizeof k, .class_number = c};
         cr_assert_eq(lade_split_route(s, &i, &part), LADE_FULL);
     }
-    i.class_number = 3;
+    i = (struct lade_split_item){.key = "k", .key_size = 1, .class_number = 3};
     cr_assert_eq(lade_split_route(s, &i, &part), LADE_INVALID);
     cr_assert_eq(lade_split_pin(s, &i, 0), LADE_INVALID);
     /* Drawn, not dealt: the 70 of part 0 are not the first 70. */
