@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <urcu/urcu-memb.h>
 
 enum { CLASSES = 10, PARTS_MOST = 8 };
@@ -404,6 +406,49 @@ static void quota(void)
     free(part);
 }
 
+/* What an item takes: the promises of the project. */
+static void sizes(void)
+{
+    enum { N = 1000000, STEPS = 20 };
+    struct lade_split_config config = {.parts = 2, .rule = LADE_SPLIT_COIN, .seed = check_seed()};
+    struct lade_split *s = make(config);
+    struct lade_split_stats stats;
+    struct way way = {"", by_split, s};
+    char path[] = "/tmp/lade-split-XXXXXX";
+    struct stat saved;
+    double mean = 0;
+    int file = mkstemp(path);
+
+    if (file >= 0)
+        (void)close(file);
+    for (uint64_t key = 0, step = 0; step <= STEPS; step++) {
+        for (; key < N + N / STEPS * step; key++)
+            (void)by_split(&way, key, 0);
+        need(lade_split_measure(s, &stats, NULL));
+        mean += (double)stats.bytes / (double)key / (STEPS + 1);
+    }
+    check(mean <= 40, "exact", "%.1f bytes an item on the average of 10^6 to 2 * 10^6, at most 40", mean);
+    need(lade_split_save(s, path));
+    lade_split_destroy(s);
+    double size = stat(path, &saved) == 0 ? (double)saved.st_size / (2 * N) : HUGE_VAL;
+    check(size <= 20, "file", "%.2f bytes an item, at most 20", size);
+    (void)unlink(path);
+
+    config.store = LADE_SPLIT_COMPACT;
+    config.capacity = N;
+    way.split = make(config);
+    for (uint64_t key = 0; key < N; key++)
+        (void)by_split(&way, key, 0);
+    need(lade_split_measure(way.split, &stats, NULL));
+    double bits = 8 * (double)stats.bytes / N;
+    check(
+        bits <= 13 && stats.misassigned <= 0.015, "compact",
+        "%.2f bits an item, at most 13; %.2f%% were taken for others; the next one goes to the wrong part with %.2f%%, "
+        "at most 1.5%%",
+        bits, 100 * (1 - (double)stats.entries / N), 100 * stats.misassigned);
+    lade_split_destroy(way.split);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -413,6 +458,7 @@ int main(int argc, char **argv)
     folds();
     orders();
     quota();
+    sizes();
     chi_budget();
     urcu_memb_unregister_thread();
     return check_end();

@@ -49,7 +49,7 @@ static struct lade_split *pure(unsigned parts, const uint32_t *weights)
     return make((struct lade_split_config){.parts = parts, .weights = weights, .store = LADE_SPLIT_PURE, .seed = 5});
 }
 
-/* These must never change: a file and a program, or two machines, would no longer agree. */
+/* These must never change: a file and a program, or two machines, would no longer agree. Another program found the same. */
 Test(split_choose, parts_are_as_agreed)
 {
     const uint32_t weights[] = {7, 2, 1, 0, 4000000000};
