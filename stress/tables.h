@@ -55,7 +55,7 @@ static inline bool table_cas_64(_Atomic uint64_t *object, uint64_t *expected, ui
 }
 
 /* Not by the macro that steps.h has made of it. */
-#define STEP_CAS(name, type)                                                                                           \
+#define STEP_CAS_POINTER(name, type)                                                                                   \
     static inline bool name(_Atomic type *object, type *expected, type wanted, memory_order success,                   \
                             memory_order failure)                                                                      \
     {                                                                                                                  \
@@ -68,8 +68,8 @@ static inline bool table_cas_64(_Atomic uint64_t *object, uint64_t *expected, ui
         step_here();                                                                                                   \
         return true;                                                                                                   \
     }
-STEP_CAS(step_cas_array, step_array)
-STEP_CAS(step_cas_record, step_record)
+STEP_CAS_POINTER(step_cas_array, step_array)
+STEP_CAS_POINTER(step_cas_record, step_record)
 
 static inline uint64_t table_or_64(_Atomic uint64_t *object, uint64_t bits, memory_order order)
 {
