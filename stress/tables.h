@@ -15,6 +15,9 @@
 #define LADE_TABLE_MOVE 4
 #define LADE_TABLE_SAMPLED 4096
 
+/* One cell in four is not counted, as most are not in large arrays: there an insert goes its shortest way. */
+#define LADE_TABLE_COUNTED(a, c) (((c) - (a)->cell) % 4 != 3 && !((uint64_t)((c) - (a)->cell) & (a)->sample))
+
 /* Negative: a val is written though another is there; a cell is moved and its val can still be changed. */
 enum table_fault { SOUND, WRITE_OVER, NOT_FROZEN };
 static enum table_fault table_fault;
