@@ -2,7 +2,7 @@
  * property: what was done before a value was given happens before its loser, its replacer and its remover go on
  * threads: 2
  * bound: 1 cell; insert and insert, or replace; remove
- * executions: 58
+ * executions: 44
  * cover: lost replaced removed
  * cover native: lost
  * cover tsan: lost

@@ -2,7 +2,7 @@
  * property: of racing inserts of one key one wins, and all learn the winner's value
  * threads: 3
  * bound: 2 cells; three inserts of one key, another key in its home
- * executions: 299
+ * executions: 135
  * cover: first last
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

@@ -3,7 +3,7 @@
  * engines: explore
  * threads: 3
  * bound: 1 cell; insert and remove, insert and replace, two gets
- * executions: 1326
+ * executions: 1024
  * cover: lost removed
  * timeout: 120
  */

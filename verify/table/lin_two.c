@@ -3,7 +3,7 @@
  * engines: explore
  * threads: 2
  * bound: 2 cells; four operations each on two keys with one home
- * executions: 946
+ * executions: 751
  * cover: late
  * timeout: 120
  */
