@@ -2,7 +2,7 @@
  * property: who finds a cell that an insert marked MOVED finds the next array, too
  * threads: 3
  * bound: 1 to 1 cell; growth without moves, an insert, a replace
- * executions: 96
+ * executions: 92
  * cover: there
  * cover genmc: none
  * cover native: none
