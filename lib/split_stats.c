@@ -96,7 +96,7 @@ int lade_split_measure(struct lade_split *s, struct lade_split_stats *stats, uin
         stats_of_words(s, stats);
     if (!s->table)
         return LADE_OK;
-    lade_table_stats(s->table, &table);
+    lade_table_measure(s->table, &table);
     stats->bytes = table.bytes;
     return lade_table_for_each(s->table, count_entry, &counting);
 }

@@ -285,7 +285,7 @@ int lade_table_trim(struct lade_table *t)
     return status;
 }
 
-void lade_table_stats(struct lade_table *t, struct lade_table_stats *stats)
+void lade_table_measure(struct lade_table *t, struct lade_table_stats *stats)
 {
     struct array *a;
 

@@ -308,7 +308,7 @@ static void make_room(struct lade_table *table, uint64_t expected)
 
     if (expected < FEW)
         return;
-    lade_table_stats(table, &stats);
+    lade_table_measure(table, &stats);
     (void)lade_table_reserve(table, stats.keys + expected);
 }
 

@@ -49,7 +49,7 @@ static void hostile(enum lade_table_kind kind, const char *name)
     memory_begin(0, 0);
     memory.large_from = LARGE_PIECE;
     (void)model_run(&config, 4, (check_full() ? 400000 : 40000) / SLOW, 100, actor);
-    lade_table_stats(scene.table, &stats);
+    lade_table_measure(scene.table, &stats);
     most =
         4 * 256 * numbers() / 154 + LADE_TABLE_FIRST; /* of cells: four times what all keys need that ever were there */
     model_settle(actor, &sum);

@@ -242,7 +242,7 @@ static void look_around(struct actor *a)
 {
     struct lade_table_stats stats;
 
-    lade_table_stats(scene.table, &stats);
+    lade_table_measure(scene.table, &stats);
     if (a->growths && stats.growths > a->growths) {
         a->grown += stats.cells > a->cells;
         a->shrunk += stats.cells < a->cells;
@@ -399,7 +399,7 @@ static void model_settle(struct actor *actor, struct account *sum)
     }
     account_wrong(sum, rest.wrong > 0, rest.first_wrong);
     account_wrong(sum, in != shared || shared_sum != 0, "values of shared keys lost or doubled");
-    lade_table_stats(scene.table, &stats);
+    lade_table_measure(scene.table, &stats);
     account_wrong(sum, stats.keys != present, "the count of keys");
     sum->keys += present;
     free(rest.seen);

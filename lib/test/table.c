@@ -180,7 +180,7 @@ Test(table, it_grows_and_loses_nothing)
         cr_assert_eq(value, 2 * i);
         cr_assert_eq(lade_table_get(t, i + 300000, NULL), LADE_ABSENT);
     }
-    lade_table_stats(t, &stats);
+    lade_table_measure(t, &stats);
     cr_assert_eq(stats.keys, 300000);
     cr_assert_geq(stats.growths, 4);
     cr_assert_geq(stats.cells, 300000 / 0.62);
@@ -200,7 +200,7 @@ Test(table, coming_and_going_does_not_let_it_grow)
         if (i % 1000 == 0)
             urcu_memb_barrier(); /* frees the old arrays: while they wait, it would grow */
     }
-    lade_table_stats(t, &stats);
+    lade_table_measure(t, &stats);
     cr_assert_eq(stats.keys, 10);
     cr_assert_leq(stats.cells, 16384); /* 40000 / 0.6 when nothing is cleaned */
     lade_table_destroy(t);
@@ -218,7 +218,7 @@ Test(table, keys_with_one_place_do_not_let_it_run_away)
         cr_assert_eq(lade_table_get(t, i, &value), LADE_OK);
         cr_assert_eq(value, i);
     }
-    lade_table_stats(t, &stats);
+    lade_table_measure(t, &stats);
     cr_assert_leq(stats.cells, 4 * 2000 / 0.6);
     cr_assert_geq(stats.longest_probe, 2000);
     lade_table_destroy(t);
@@ -319,12 +319,12 @@ Test(table, reserved_room_is_used_without_growing)
 
     for (uint64_t i = 0; i < 1000; i++)
         cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
-    lade_table_stats(t, &stats);
+    lade_table_measure(t, &stats);
     cr_assert_eq(stats.growths, 0);
     cr_assert_eq(lade_table_reserve(t, 200000), LADE_OK);
     for (uint64_t i = 1000; i < 200000; i++)
         cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
-    lade_table_stats(t, &stats);
+    lade_table_measure(t, &stats);
     cr_assert_eq(stats.growths, 1);
     cr_assert_eq(stats.keys, 200000);
     lade_table_destroy(t);
@@ -343,7 +343,7 @@ Test(table, trim_leaves_at_most_24_bytes_a_key)
     urcu_memb_barrier();
     cr_assert_eq(lade_table_trim(t), LADE_OK);
     urcu_memb_barrier();
-    lade_table_stats(t, &stats);
+    lade_table_measure(t, &stats);
     cr_assert_eq(stats.keys, 100000);
     cr_assert_eq(stats.removed, 0);
     cr_assert_leq(stats.bytes, 24 * 100000);
@@ -353,7 +353,7 @@ Test(table, trim_leaves_at_most_24_bytes_a_key)
     }
     for (uint64_t i = 200000; i < 300000; i++)
         cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
-    lade_table_stats(t, &stats);
+    lade_table_measure(t, &stats);
     cr_assert_eq(stats.keys, 200000);
     lade_table_destroy(t);
 }
@@ -397,7 +397,7 @@ Test(table, a_byte_limit_lets_it_be_filled_to_19_of_20)
     struct lade_table_stats stats;
     uint64_t n = fill(t);
 
-    lade_table_stats(t, &stats);
+    lade_table_measure(t, &stats);
     cr_assert_leq(stats.bytes, 100000);
     cr_assert_eq(n, stats.cells * 243 / 256);
     lade_table_destroy(t);
@@ -504,7 +504,7 @@ Test(table, wrong_arguments_are_answered)
     cr_assert_eq(lade_table_for_each(words, NULL, NULL), LADE_INVALID);
     cr_assert_eq(lade_table_reserve(words, UINT64_MAX), LADE_INVALID);
     cr_assert_eq(lade_table_trim(NULL), LADE_INVALID);
-    lade_table_stats(NULL, &stats);
+    lade_table_measure(NULL, &stats);
     cr_assert_eq(stats.keys, 0);
     lade_table_destroy(words);
     lade_table_destroy(bytes);

@@ -315,7 +315,7 @@ Test(table_save, growth_at_once, .init = begin, .fini = end)
 
     cr_assert_eq(lade_table_save(from, "table"), LADE_OK);
     cr_assert_eq(lade_table_load(to, "table", NULL), LADE_OK);
-    lade_table_stats(to, &stats);
+    lade_table_measure(to, &stats);
     cr_assert_eq(stats.keys, 20000);
     cr_assert_eq(stats.growths, 1);
     lade_table_destroy(from);

@@ -160,7 +160,7 @@ struct lade_table_stats {
 };
 
 /* Goes over the whole table. Exact when nobody changes it meanwhile. */
-LADE_API void lade_table_stats(struct lade_table *table, struct lade_table_stats *stats);
+LADE_API void lade_table_measure(struct lade_table *table, struct lade_table_stats *stats);
 
 /*
  * Save to a file, and load: numbers in a fixed byte order, a version, checksums; 16 bytes an entry of words, 12 and the key for
