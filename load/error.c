@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "source.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int lade_fail(struct lade_error *error, int status, const char *name, uint64_t offset, const char *format, ...)
+{
+    va_list arguments;
+    size_t used = 0;
+
+    if (!error)
+        return status;
+    error->status = status;
+    error->offset = offset;
+    error->text[0] = 0;
+    if (name) {
+        /* Of a long name the end says more than the beginning. */
+        size_t most = sizeof error->text / 2, length = strlen(name);
+        if (length > most)
+            (void)snprintf(error->text, sizeof error->text, "...%s: ", name + length - most);
+        else
+            (void)snprintf(error->text, sizeof error->text, "%s: ", name);
+        used = strlen(error->text);
+    }
+    va_start(arguments, format);
+    (void)vsnprintf(error->text + used, sizeof error->text - used, format, arguments);
+    va_end(arguments);
+    used = strlen(error->text);
+    if (offset != LADE_NO_OFFSET)
+        (void)snprintf(error->text + used, sizeof error->text - used, ", at byte %llu", (unsigned long long)offset);
+    return status;
+}

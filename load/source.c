@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct {
+    const char *name;
+    size_t size;
+} dtypes[] = {
+    [LADE_BOOL] = {"bool", 1}, [LADE_U8] = {"u8", 1},      [LADE_I8] = {"i8", 1},   [LADE_U16] = {"u16", 2},
+    [LADE_I16] = {"i16", 2},   [LADE_U32] = {"u32", 4},    [LADE_I32] = {"i32", 4}, [LADE_U64] = {"u64", 8},
+    [LADE_I64] = {"i64", 8},   [LADE_F16] = {"f16", 2},    [LADE_F32] = {"f32", 4}, [LADE_F64] = {"f64", 8},
+    [LADE_C64] = {"c64", 8},   [LADE_C128] = {"c128", 16},
+};
+
+const char *lade_dtype_name(enum lade_dtype dtype)
+{
+    return (unsigned)dtype < sizeof dtypes / sizeof *dtypes ? dtypes[dtype].name : NULL;
+}
+
+size_t lade_dtype_size(enum lade_dtype dtype)
+{
+    return (unsigned)dtype < sizeof dtypes / sizeof *dtypes ? dtypes[dtype].size : 0;
+}
+
+size_t lade_shape_bytes(const struct lade_shape *shape)
+{
+    size_t bytes = lade_dtype_size(shape->dtype);
+
+    if (shape->dims > LADE_DIMS_MAX)
+        return 0;
+    for (unsigned d = 0; d < shape->dims; d++) {
+        if (shape->dim[d] == 0 || bytes > SIZE_MAX / 2 / shape->dim[d])
+            return 0;
+        bytes *= (size_t)shape->dim[d];
+    }
+    return bytes;
+}
+
+int lade_source_make(struct lade_source **source, const struct lade_source_ops *ops, void *self,
+                     const struct lade_source_info *info, struct lade_error *error)
+{
+    *source = NULL;
+    if ((!ops->read && !ops->next) || (info->count == LADE_ENDLESS) != (ops->next != NULL))
+        return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET,
+                         "a source has a read function, and a next function just when it is endless");
+    if (info->count == 0 || info->bytes == 0 || info->bytes != lade_shape_bytes(&info->shape))
+        return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET,
+                         "no samples, or the shape does not agree with the bytes of a sample");
+    if (info->classes > LADE_CLASSES_MAX)
+        return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET, "more than %llu classes",
+                         (unsigned long long)LADE_CLASSES_MAX);
+    struct lade_source *made = calloc(1, sizeof *made);
+    if (!made)
+        return lade_fail(error, LADE_NO_MEMORY, info->kind, LADE_NO_OFFSET, "out of memory");
+    made->ops = *ops;
+    made->self = self;
+    made->info = *info;
+    *source = made;
+    return LADE_OK;
+}
+
+void lade_source_close(struct lade_source *source)
+{
+    if (source && source->ops.close)
+        source->ops.close(source->self);
+    free(source);
+}
+
+const struct lade_source_info *lade_source_info(const struct lade_source *source)
+{
+    return &source->info;
+}
+
+static int outside(const struct lade_source *source, uint64_t i, struct lade_error *error)
+{
+    return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET, "there is no sample %llu; there are %llu",
+                     (unsigned long long)i, (unsigned long long)source->info.count);
+}
+
+int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *label, struct lade_error *error)
+{
+    int64_t ignored;
+
+    if (i >= source->info.count)
+        return outside(source, i, error);
+    if (!source->ops.read)
+        return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET, "the samples are not numbered");
+    return source->ops.read(source->self, i, to, label ? label : &ignored, error);
+}
+
+int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, struct lade_error *error)
+{
+    if (i >= source->info.count)
+        return outside(source, i, error);
+    if (source->info.classes == 0) {
+        *label = LADE_NO_LABEL;
+        return LADE_OK;
+    }
+    if (source->ops.label)
+        return source->ops.label(source->self, i, label, error);
+    void *sample = malloc(source->info.bytes);
+    if (!sample)
+        return lade_fail(error, LADE_NO_MEMORY, source->info.kind, LADE_NO_OFFSET, "out of memory");
+    int status = lade_source_read(source, i, sample, label, error);
+    free(sample);
+    return status;
+}
+
+uint64_t lade_source_key(const struct lade_source *source, uint64_t i)
+{
+    return source->ops.key ? source->ops.key(source->self, i) : i;
+}
+
+void lade_source_name(const struct lade_source *source, uint64_t i, char *to, size_t size)
+{
+    if (size == 0)
+        return;
+    if (source->ops.name && i < source->info.count)
+        source->ops.name(source->self, i, to, size);
+    else
+        (void)snprintf(to, size, "%llu", (unsigned long long)i);
+}
+
+int lade_source_next(struct lade_source *source, void *to, int64_t *label, uint64_t *key, struct lade_error *error)
+{
+    int64_t ignored_label;
+    uint64_t ignored_key;
+
+    if (!source->ops.next)
+        return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET, "the source is no stream");
+    return source->ops.next(source->self, to, label ? label : &ignored_label, key ? key : &ignored_key, error);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* What the sources share. Internal. */
+#ifndef LADE_LOAD_SOURCE_H
+#define LADE_LOAD_SOURCE_H
+
+#include <lade/source.h>
+
+struct lade_source {
+    struct lade_source_ops ops;
+    void *self;
+    struct lade_source_info info;
+};
+
+/* Fills the error, if there is one to fill, and returns status. name may be NULL, offset LADE_NO_OFFSET. */
+#if defined __GNUC__
+__attribute__((format(printf, 5, 6)))
+#endif
+int lade_fail(struct lade_error *error, int status, const char *name, uint64_t offset, const char *format, ...);
+
+static inline bool lade_machine_is_big(void)
+{
+    const uint16_t one = 1;
+
+    return *(const uint8_t *)&one == 0;
+}
+
+/* Bytes of a file, or of a test; the name is for messages. */
+struct lade_bytes {
+    const uint8_t *data;
+    size_t size;
+    const char *name;
+};
+
+/* Maps a file for reading. An empty file is refused. */
+int lade_map(struct lade_bytes *bytes, const char *path, struct lade_error *error);
+void lade_unmap(struct lade_bytes *bytes);
+
+/* Where labels lie: in each record (data is NULL) or in a table of their own. */
+struct lade_labels {
+    const uint8_t *data;
+    uint64_t stride; /* bytes from one to the next, in a table */
+    uint64_t at;     /* first byte in the record, or of the table in its file */
+    unsigned width;  /* bytes; 0: there are none */
+    bool is_signed, big;
+    const char *name;
+};
+
+#define LADE_PARTS_MAX 16
+
+/* Samples that begin at even distances in a few pieces of memory: what every format but images comes down to. */
+struct lade_flat {
+    struct lade_part {
+        const uint8_t *data; /* its first record */
+        uint64_t first;      /* number of that record */
+        uint64_t offset;     /* of that record in the file */
+        const char *name;
+    } part[LADE_PARTS_MAX];
+    unsigned parts;
+    unsigned swap; /* bytes to reverse in each element; below 2: none */
+    uint64_t count;
+    struct lade_shape shape;
+    size_t bytes;    /* of a sample */
+    uint64_t stride; /* bytes of a record */
+    /* The sample is the record without these bytes. */
+    uint64_t hole_at, hole_size;
+    struct lade_labels labels;
+    uint64_t classes;
+};
+
+/* Both take any i below count; the label is checked against classes. */
+int lade_flat_read(const struct lade_flat *flat, uint64_t i, void *to, int64_t *label, struct lade_error *error);
+int lade_flat_label(const struct lade_flat *flat, uint64_t i, int64_t *label, struct lade_error *error);
+
+/* Takes the labels of flat from a file of integers, one for each sample, and counts the classes. */
+int lade_flat_take_labels(struct lade_flat *flat, const struct lade_flat *labels, struct lade_error *error);
+
+/* Goes through all labels: classes becomes the largest + 1. */
+int lade_flat_count_classes(struct lade_flat *flat, struct lade_error *error);
+
+/* The parsers. They look at nothing but the bytes, and allocate nothing. */
+int lade_idx_parse(struct lade_flat *flat, struct lade_bytes bytes, struct lade_error *error);
+int lade_npy_parse(struct lade_flat *flat, struct lade_bytes bytes, struct lade_error *error);
+
+enum lade_cifar_labels { LADE_CIFAR_10, LADE_CIFAR_100_COARSE, LADE_CIFAR_100_FINE };
+
+/* Adds a file to flat, which is all zero before the first. */
+int lade_cifar_add(struct lade_flat *flat, enum lade_cifar_labels kind, struct lade_bytes bytes,
+                   struct lade_error *error);
+
+struct lade_records {
+    uint64_t size, header, label_at, classes;
+    unsigned label_width; /* 0: no label */
+    bool shaped;          /* shape is given; otherwise bytes in one dimension */
+    struct lade_shape shape;
+};
+int lade_records_parse(struct lade_flat *flat, const struct lade_records *records, struct lade_bytes bytes,
+                       struct lade_error *error);
+
+/* Lines of a text of class names; at most classes of them, NULL where there are fewer or memory is short. */
+char **lade_class_names(struct lade_bytes bytes, uint64_t classes);
+
+/* A source of mapped files, which it unmaps in the end; takes over maps and names also when it fails. */
+int lade_flat_source(struct lade_source **source, const char *kind, const struct lade_flat *flat,
+                     const struct lade_bytes *maps, unsigned count, char **names, struct lade_error *error);
+
+/* Decoding to 3 bytes a pixel. */
+struct lade_picture {
+    uint32_t height, width;
+};
+bool lade_decode_offered(void);
+/* The size alone; images of more than 2^28 pixels are refused. */
+int lade_decode_size(struct lade_picture *picture, struct lade_bytes bytes, struct lade_error *error);
+/* Decodes an image of just this size into 3 * height * width bytes. */
+int lade_decode(struct lade_picture picture, struct lade_bytes bytes, uint8_t *to, struct lade_error *error);
+
+int lade_images_open(struct lade_source **source, const char *folder, struct lade_picture size,
+                     struct lade_error *error);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples at even distances: arrays in memory and mapped files. */
+#include "source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct lade_part *part_of(const struct lade_flat *flat, uint64_t i)
+{
+    unsigned p = flat->parts - 1;
+
+    while (flat->part[p].first > i)
+        p--;
+    return &flat->part[p];
+}
+
+/* False when the number does not fit. */
+static bool integer(const struct lade_labels *labels, const uint8_t *at, int64_t *to)
+{
+    uint64_t value = 0;
+
+    for (unsigned b = 0; b < labels->width; b++)
+        value = value << 8 | at[labels->big ? b : labels->width - 1 - b];
+    if (labels->is_signed && labels->width < 8 && value >> (8 * labels->width - 1) & 1)
+        value |= ~UINT64_C(0) << (8 * labels->width);
+    if (!labels->is_signed && value > INT64_MAX)
+        return false;
+    *to = value > INT64_MAX ? -(int64_t)(UINT64_MAX - value) - 1 : (int64_t)value;
+    return true;
+}
+
+static int wrong_label(const struct lade_flat *flat, const struct lade_part *part, uint64_t i, uint64_t offset,
+                       const char *why, struct lade_error *error)
+{
+    const char *name = flat->labels.data ? flat->labels.name : part->name;
+
+    return lade_fail(error, LADE_DAMAGED, name, offset, "the label of sample %llu is %s", (unsigned long long)i, why);
+}
+
+int lade_flat_label(const struct lade_flat *flat, uint64_t i, int64_t *label, struct lade_error *error)
+{
+    const struct lade_labels *labels = &flat->labels;
+    const struct lade_part *part = part_of(flat, i);
+    const uint8_t *at;
+    uint64_t offset;
+
+    *label = LADE_NO_LABEL;
+    if (labels->width == 0)
+        return LADE_OK;
+    if (labels->data) {
+        at = labels->data + i * labels->stride;
+        offset = labels->at + i * labels->stride;
+    } else {
+        uint64_t record = (i - part->first) * flat->stride + labels->at;
+        at = part->data + record;
+        offset = part->offset + record;
+    }
+    if (labels->width == 1 && !labels->is_signed)
+        *label = *at;
+    else if (!integer(labels, at, label))
+        return wrong_label(flat, part, i, offset, "above 2^63", error);
+    if (*label < 0)
+        return wrong_label(flat, part, i, offset, "negative", error);
+    if ((uint64_t)*label >= flat->classes)
+        return wrong_label(flat, part, i, offset, "not below the number of classes", error);
+    return LADE_OK;
+}
+
+static void swap_elements(uint8_t *bytes, size_t size, unsigned width)
+{
+    for (size_t e = 0; e + width <= size; e += width)
+        for (unsigned b = 0; b < width / 2; b++) {
+            uint8_t t = bytes[e + b];
+            bytes[e + b] = bytes[e + width - 1 - b];
+            bytes[e + width - 1 - b] = t;
+        }
+}
+
+int lade_flat_read(const struct lade_flat *flat, uint64_t i, void *to, int64_t *label, struct lade_error *error)
+{
+    const struct lade_part *part = part_of(flat, i);
+    const uint8_t *record = part->data + (i - part->first) * flat->stride;
+    uint8_t *out = to;
+
+    if (flat->hole_at == 0) {
+        memcpy(out, record + flat->hole_size, flat->bytes);
+    } else {
+        memcpy(out, record, (size_t)flat->hole_at);
+        memcpy(out + flat->hole_at, record + flat->hole_at + flat->hole_size, flat->bytes - (size_t)flat->hole_at);
+    }
+    if (flat->swap > 1)
+        swap_elements(out, flat->bytes, flat->swap);
+    return lade_flat_label(flat, i, label, error);
+}
+
+int lade_flat_count_classes(struct lade_flat *flat, struct lade_error *error)
+{
+    int64_t label, most = 0;
+
+    flat->classes = LADE_CLASSES_MAX;
+    for (uint64_t i = 0; i < flat->count; i++) {
+        int status = lade_flat_label(flat, i, &label, error);
+        if (status != LADE_OK)
+            return status;
+        most = label > most ? label : most;
+    }
+    flat->classes = (uint64_t)most + 1;
+    return LADE_OK;
+}
+
+static bool is_integer(enum lade_dtype dtype)
+{
+    return dtype >= LADE_U8 && dtype <= LADE_I64;
+}
+
+static bool is_signed(enum lade_dtype dtype)
+{
+    return dtype == LADE_I8 || dtype == LADE_I16 || dtype == LADE_I32 || dtype == LADE_I64;
+}
+
+int lade_flat_take_labels(struct lade_flat *flat, const struct lade_flat *labels, struct lade_error *error)
+{
+    const struct lade_part *part = &labels->part[0];
+    enum lade_dtype dtype = labels->shape.dtype;
+
+    if (labels->shape.dims != 0 || !is_integer(dtype))
+        return lade_fail(error, LADE_DAMAGED, part->name, LADE_NO_OFFSET,
+                         "labels are integers in one dimension, not %s in %u", lade_dtype_name(dtype),
+                         labels->shape.dims + 1);
+    if (labels->count != flat->count)
+        return lade_fail(error, LADE_DAMAGED, part->name, LADE_NO_OFFSET, "%llu labels for %llu samples",
+                         (unsigned long long)labels->count, (unsigned long long)flat->count);
+    flat->labels = (struct lade_labels){.data = part->data,
+                                        .stride = labels->stride,
+                                        .at = part->offset,
+                                        .width = (unsigned)labels->bytes,
+                                        .is_signed = is_signed(dtype),
+                                        .big = lade_machine_is_big() != (labels->swap > 1),
+                                        .name = part->name};
+    return lade_flat_count_classes(flat, error);
+}
+
+/* The source around a flat one. */
+struct flat_source {
+    struct lade_flat flat;
+    struct lade_bytes map[LADE_PARTS_MAX + 1];
+    unsigned maps;
+    char **names;
+};
+
+static int read_flat(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error)
+{
+    const struct flat_source *s = self;
+
+    return lade_flat_read(&s->flat, i, to, label, error);
+}
+
+static int label_flat(void *self, uint64_t i, int64_t *label, struct lade_error *error)
+{
+    const struct flat_source *s = self;
+
+    return lade_flat_label(&s->flat, i, label, error);
+}
+
+static void close_flat(void *self)
+{
+    struct flat_source *s = self;
+
+    for (unsigned m = 0; m < s->maps; m++)
+        lade_unmap(&s->map[m]);
+    free(s->names);
+    free(s);
+}
+
+int lade_flat_source(struct lade_source **source, const char *kind, const struct lade_flat *flat,
+                     const struct lade_bytes *maps, unsigned count, char **names, struct lade_error *error)
+{
+    static const struct lade_source_ops ops = {.read = read_flat, .label = label_flat, .close = close_flat};
+    struct flat_source *s = calloc(1, sizeof *s);
+    int status = LADE_NO_MEMORY;
+
+    *source = NULL;
+    if (!s) {
+        for (unsigned m = 0; m < count; m++) {
+            struct lade_bytes map = maps[m];
+            lade_unmap(&map);
+        }
+        free(names);
+        return lade_fail(error, status, kind, LADE_NO_OFFSET, "out of memory");
+    }
+    s->flat = *flat;
+    s->maps = count;
+    for (unsigned m = 0; m < count; m++)
+        s->map[m] = maps[m];
+    s->names = names;
+    const struct lade_source_info info = {.kind = kind,
+                                          .count = flat->count,
+                                          .shape = flat->shape,
+                                          .bytes = flat->bytes,
+                                          .classes = flat->labels.width ? flat->classes : 0,
+                                          .class_names = (const char *const *)names};
+    status = lade_source_make(source, &ops, s, &info, error);
+    if (status != LADE_OK)
+        close_flat(s);
+    return status;
+}
+
+int lade_source_array(struct lade_source **source, const struct lade_source_array *array, struct lade_error *error)
+{
+    struct lade_flat flat = {.parts = 1, .count = array->count, .shape = array->shape};
+
+    *source = NULL;
+    flat.bytes = lade_shape_bytes(&array->shape);
+    flat.stride = flat.bytes;
+    flat.part[0] = (struct lade_part){.data = array->samples, .name = "array"};
+    if (!array->samples || array->count == 0 || flat.bytes == 0 || array->count > SIZE_MAX / 2 / flat.bytes)
+        return lade_fail(error, LADE_INVALID, "array", LADE_NO_OFFSET, "no samples, or a shape without bytes");
+    if (array->labels) {
+        if (!is_integer(array->label_dtype) || array->classes > LADE_CLASSES_MAX)
+            return lade_fail(error, LADE_INVALID, "array", LADE_NO_OFFSET,
+                             "labels are integers, below at most %llu classes", (unsigned long long)LADE_CLASSES_MAX);
+        flat.labels = (struct lade_labels){.data = array->labels,
+                                           .stride = lade_dtype_size(array->label_dtype),
+                                           .width = (unsigned)lade_dtype_size(array->label_dtype),
+                                           .is_signed = is_signed(array->label_dtype),
+                                           .big = lade_machine_is_big(),
+                                           .name = "array"};
+        flat.classes = array->classes;
+        int status = flat.classes ? LADE_OK : lade_flat_count_classes(&flat, error);
+        if (status != LADE_OK)
+            return status;
+    }
+    return lade_flat_source(source, "array", &flat, NULL, 0, NULL, error);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A folder of images. The folders in it are the classes, in the order of the bytes of their names; images may lie deeper.
+ * Without folders the images have no labels. The order is that of the names, class by class, the same everywhere.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "source.h"
+#include "transform.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <errno.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+enum { PATH_LENGTH = 4096, DEPTH_MAX = 16 };
+
+struct entry {
+    char *name; /* below the folder */
+    uint64_t class;
+};
+
+struct images {
+    char *folder;
+    char *names; /* block of all names; NULL while each has one of its own */
+    struct entry *entry;
+    uint64_t count, room, classes, name_bytes;
+    char **class_name;
+    struct lade_picture size;
+    bool scaled;
+    struct lade_error *error; /* while it is opened */
+};
+
+static void close_images(void *self)
+{
+    struct images *m = self;
+
+    for (uint64_t i = 0; i < m->count && !m->names; i++)
+        free(m->entry[i].name);
+    for (uint64_t c = 0; c < m->classes; c++)
+        free(m->class_name[c]);
+    free(m->names);
+    free(m->entry);
+    free(m->class_name);
+    free(m->folder);
+    free(m);
+}
+
+static int no_memory(struct lade_error *error)
+{
+    return lade_fail(error, LADE_NO_MEMORY, "images", LADE_NO_OFFSET, "out of memory");
+}
+
+/* "/" sorts before every other byte, so that a folder comes before what has a longer name. */
+static int by_name(const void *a, const void *b)
+{
+    const unsigned char *x = (const unsigned char *)((const struct entry *)a)->name;
+    const unsigned char *y = (const unsigned char *)((const struct entry *)b)->name;
+
+    for (; *x == *y && *x; x++, y++)
+        continue;
+    return (*x == '/' ? 1 : *x ? *x + 1 : 0) - (*y == '/' ? 1 : *y ? *y + 1 : 0);
+}
+
+static bool is_image(const char *name)
+{
+    static const char *const ends[] = {".jpg", ".jpeg", ".png"};
+    size_t length = strlen(name);
+
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++)
+        if (length > strlen(ends[e]) && !strcasecmp(name + length - strlen(ends[e]), ends[e]))
+            return true;
+    return false;
+}
+
+static int add_file(struct images *m, const char *name)
+{
+    if (m->count == m->room) {
+        uint64_t room = m->room ? 2 * m->room : 1024;
+        struct entry *more = realloc(m->entry, (size_t)room * sizeof *more);
+        if (!more)
+            return no_memory(m->error);
+        m->entry = more;
+        m->room = room;
+    }
+    char *copy = strdup(name);
+    if (!copy)
+        return no_memory(m->error);
+    m->entry[m->count++] = (struct entry){copy, 0};
+    m->name_bytes += strlen(name) + 1;
+    return LADE_OK;
+}
+
+/* Everything below "folder/below"; at the top only the folders, or only the files. */
+static int walk(struct images *m, const char *below, unsigned depth, bool folders, bool files)
+{
+    char path[PATH_LENGTH], name[PATH_LENGTH];
+    struct dirent *found;
+    int status = LADE_OK;
+
+    if (snprintf(path, sizeof path, "%s/%s", m->folder, below) >= (int)sizeof path || depth == DEPTH_MAX)
+        return lade_fail(m->error, LADE_IO, m->folder, LADE_NO_OFFSET, "a name is too long, or folders are too deep");
+    DIR *folder = opendir(path);
+    if (!folder)
+        return lade_fail(m->error, LADE_IO, path, LADE_NO_OFFSET, "cannot be opened: %s", strerror(errno));
+    while (status == LADE_OK && (errno = 0, found = readdir(folder))) {
+        struct stat about;
+        if (found->d_name[0] == '.')
+            continue;
+        if (snprintf(name, sizeof name, "%s%s%s", below, *below ? "/" : "", found->d_name) >= (int)sizeof name ||
+            snprintf(path, sizeof path, "%s/%s", m->folder, name) >= (int)sizeof path)
+            status = lade_fail(m->error, LADE_IO, m->folder, LADE_NO_OFFSET, "the name of a file is too long");
+        else if (stat(path, &about) != 0)
+            status = lade_fail(m->error, LADE_IO, path, LADE_NO_OFFSET, "cannot be looked at: %s", strerror(errno));
+        else if (S_ISDIR(about.st_mode) && folders)
+            status = walk(m, name, depth + 1, true, true);
+        else if (S_ISREG(about.st_mode) && files && is_image(name))
+            status = add_file(m, name);
+    }
+    if (status == LADE_OK && errno)
+        status = lade_fail(m->error, LADE_IO, m->folder, LADE_NO_OFFSET, "cannot be read: %s", strerror(errno));
+    (void)closedir(folder);
+    return status;
+}
+
+/* The names are sorted: a class ends where the part before the first slash changes. */
+static int name_classes(struct images *m)
+{
+    size_t last = 0;
+
+    for (uint64_t i = 0; i < m->count; i++) {
+        size_t length = strcspn(m->entry[i].name, "/");
+        if (i == 0 || length != last || strncmp(m->entry[i].name, m->class_name[m->classes - 1], length) != 0) {
+            char **more = realloc(m->class_name, (size_t)(m->classes + 1) * sizeof *more);
+            if (!more)
+                return no_memory(m->error);
+            m->class_name = more;
+            if (!(more[m->classes] = strndup(m->entry[i].name, length)))
+                return no_memory(m->error);
+            m->classes++;
+            last = length;
+        }
+        m->entry[i].class = m->classes - 1;
+    }
+    return LADE_OK;
+}
+
+/* Puts the names behind one another and gives back what is not needed any more: this is what stays for each sample. */
+static int compact(struct images *m)
+{
+    char *at = malloc((size_t)m->name_bytes);
+    struct entry *fewer = realloc(m->entry, (size_t)m->count * sizeof *fewer);
+
+    m->entry = fewer ? fewer : m->entry;
+    if (!at)
+        return no_memory(m->error);
+    m->names = at;
+    for (uint64_t i = 0; i < m->count; i++) {
+        size_t size = strlen(m->entry[i].name) + 1;
+        memcpy(at, m->entry[i].name, size);
+        free(m->entry[i].name);
+        m->entry[i].name = at;
+        at += size;
+    }
+    return LADE_OK;
+}
+
+/* Maps the file of an image. */
+static int map_image(const struct images *m, uint64_t i, struct lade_bytes *bytes, struct lade_error *error)
+{
+    char path[PATH_LENGTH];
+
+    (void)snprintf(path, sizeof path, "%s/%s", m->folder, m->entry[i].name); /* it did fit in walk() */
+    return lade_map(bytes, path, error);
+}
+
+static int resized(const struct images *m, struct lade_picture is, struct lade_bytes bytes, uint8_t *to,
+                   struct lade_error *error)
+{
+    const struct lade_image image = {LADE_U8, LADE_HWC, is.height, is.width, 3};
+    uint8_t *whole = malloc((size_t)3 * is.height * is.width);
+    struct lade_tap *taps = malloc(((size_t)m->size.height + m->size.width) * sizeof *taps);
+    int status = whole && taps ? lade_decode(is, bytes, whole, error) : no_memory(error);
+
+    if (status == LADE_OK) {
+        lade_taps(taps, is.height, m->size.height);
+        lade_taps(taps + m->size.height, is.width, m->size.width);
+        lade_resize(&image, whole, m->size.height, taps, m->size.width, taps + m->size.height, to);
+    }
+    free(whole);
+    free(taps);
+    return status;
+}
+
+static int read_images(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error)
+{
+    const struct images *m = self;
+    struct lade_bytes bytes;
+    struct lade_picture is;
+    int status = map_image(m, i, &bytes, error);
+
+    if (status != LADE_OK)
+        return status;
+    status = lade_decode_size(&is, bytes, error);
+    if (status == LADE_OK && is.height == m->size.height && is.width == m->size.width)
+        status = lade_decode(is, bytes, to, error);
+    else if (status == LADE_OK && m->scaled)
+        status = resized(m, is, bytes, to, error);
+    else if (status == LADE_OK)
+        status = lade_fail(error, LADE_DAMAGED, bytes.name, LADE_NO_OFFSET,
+                           "has %u x %u pixels, the first image %u x %u; size=HEIGHTxWIDTH scales all to one",
+                           is.height, is.width, m->size.height, m->size.width);
+    lade_unmap(&bytes);
+    *label = m->classes ? (int64_t)m->entry[i].class : LADE_NO_LABEL;
+    return status;
+}
+
+static int label_images(void *self, uint64_t i, int64_t *label, struct lade_error *error)
+{
+    const struct images *m = self;
+
+    (void)error;
+    *label = (int64_t)m->entry[i].class;
+    return LADE_OK;
+}
+
+/* FNV-1a (Fowler, Noll, Vo 1991) of the name. */
+static uint64_t key_images(void *self, uint64_t i)
+{
+    const struct images *m = self;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (const char *c = m->entry[i].name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static void name_images(void *self, uint64_t i, char *to, size_t size)
+{
+    const struct images *m = self;
+
+    (void)snprintf(to, size, "%s", m->entry[i].name);
+}
+
+static int fill(struct images *m)
+{
+    int status = walk(m, "", 0, true, false);
+    bool labelled = m->count > 0;
+
+    if (status == LADE_OK && !labelled)
+        status = walk(m, "", 0, false, true);
+    if (status == LADE_OK && m->count == 0)
+        status = lade_fail(m->error, LADE_INVALID, m->folder, LADE_NO_OFFSET, "there is no .jpg, .jpeg or .png below");
+    if (status != LADE_OK)
+        return status;
+    qsort(m->entry, (size_t)m->count, sizeof *m->entry, by_name);
+    status = compact(m);
+    if (status == LADE_OK && labelled)
+        status = name_classes(m);
+    if (status == LADE_OK && !m->scaled) {
+        struct lade_bytes bytes;
+        status = map_image(m, 0, &bytes, m->error);
+        if (status == LADE_OK) {
+            status = lade_decode_size(&m->size, bytes, m->error);
+            lade_unmap(&bytes);
+        }
+    }
+    return status;
+}
+
+int lade_images_open(struct lade_source **source, const char *folder, struct lade_picture size,
+                     struct lade_error *error)
+{
+    static const struct lade_source_ops ops = {read_images, label_images, key_images, name_images, NULL, close_images};
+
+    *source = NULL;
+    if (!lade_decode_offered())
+        return lade_fail(error, LADE_INVALID, "images", LADE_NO_OFFSET,
+                         "this build reads no images: neither libturbojpeg nor libspng was there");
+    struct images *m = calloc(1, sizeof *m);
+    if (!m || !(m->folder = strdup(folder))) {
+        free(m);
+        return no_memory(error);
+    }
+    m->size = size;
+    m->scaled = size.height > 0;
+    m->error = error;
+    int status = fill(m);
+    m->error = NULL;
+    if (status == LADE_OK) {
+        struct lade_source_info info = {.kind = "images",
+                                        .count = m->count,
+                                        .shape = {.dtype = LADE_U8, .dims = 3},
+                                        .classes = m->classes,
+                                        .class_names = (const char *const *)m->class_name,
+                                        .index_bytes = m->count * sizeof *m->entry + m->name_bytes};
+        info.shape.dim[0] = m->size.height;
+        info.shape.dim[1] = m->size.width;
+        info.shape.dim[2] = 3;
+        info.bytes = lade_shape_bytes(&info.shape);
+        status = lade_source_make(source, &ops, m, &info, error);
+    }
+    if (status != LADE_OK)
+        close_images(m);
+    return status;
+}

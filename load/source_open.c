@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening by text: "KIND:ITEM,ITEM,...", where an item is NAME=VALUE for the names that the kind knows, else a file. */
+#define _POSIX_C_SOURCE 200809L
+#include "source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { ITEMS_MAX = 24 };
+
+struct items {
+    const char *kind;
+    unsigned count;
+    char *item[ITEMS_MAX];
+    bool taken[ITEMS_MAX];
+    struct lade_error *error;
+};
+
+static int wrong(const struct items *it, const char *what, const char *item)
+{
+    return lade_fail(it->error, LADE_INVALID, it->kind, LADE_NO_OFFSET, "%s%s%s%s", what, *item ? " '" : "", item,
+                     *item ? "'" : "");
+}
+
+/* Cuts text at its commas, in place. */
+static int cut(struct items *it, char *text)
+{
+    char *to = text;
+
+    if (!*text)
+        return LADE_OK;
+    it->item[it->count++] = text;
+    for (char *from = text; *from; from++) {
+        if (*from == '\\' && (from[1] == ',' || from[1] == '\\')) {
+            *to++ = *++from;
+        } else if (*from == ',') {
+            *to++ = 0;
+            if (it->count == ITEMS_MAX)
+                return wrong(it, "more than 24 items", "");
+            it->item[it->count++] = to;
+        } else {
+            *to++ = *from;
+        }
+    }
+    *to = 0;
+    return LADE_OK;
+}
+
+/* The value of NAME=VALUE, or NULL. */
+static char *option(struct items *it, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (unsigned i = 0; i < it->count; i++)
+        if (!it->taken[i] && !strncmp(it->item[i], name, length) && it->item[i][length] == '=') {
+            it->taken[i] = true;
+            return it->item[i] + length + 1;
+        }
+    return NULL;
+}
+
+/* The first item that nothing has asked for, or NULL. */
+static char *next_file(struct items *it)
+{
+    for (unsigned i = 0; i < it->count; i++)
+        if (!it->taken[i]) {
+            it->taken[i] = true;
+            return it->item[i];
+        }
+    return NULL;
+}
+
+static int all_taken(struct items *it)
+{
+    char *left = next_file(it);
+
+    return left ? wrong(it, "does not take", left) : LADE_OK;
+}
+
+/* Decimal digits; *end is where they stop. */
+static bool digits(const char *text, uint64_t *to, const char **end)
+{
+    const char *at = text;
+
+    for (*to = 0; *at >= '0' && *at <= '9'; at++) {
+        unsigned digit = (unsigned)(*at - '0');
+        if (*to > (UINT64_MAX - digit) / 10)
+            return false;
+        *to = *to * 10 + digit;
+    }
+    *end = at;
+    return at != text;
+}
+
+static int number(struct items *it, const char *name, uint64_t *to)
+{
+    const char *value = option(it, name), *end;
+    char what[64];
+
+    if (!value || (digits(value, to, &end) && !*end))
+        return LADE_OK;
+    (void)snprintf(what, sizeof what, "%s takes a number below 2^64, not", name);
+    return wrong(it, what, value);
+}
+
+static int dimensions(struct items *it, const char *value, struct lade_shape *shape)
+{
+    const char *at = value;
+
+    for (shape->dims = 0; shape->dims < LADE_DIMS_MAX; at++) {
+        if (!digits(at, &shape->dim[shape->dims++], &at) || (*at && *at != 'x'))
+            break;
+        if (!*at)
+            return lade_shape_bytes(shape) ? LADE_OK
+                                           : wrong(it, "a shape has no zero and less than 2^63 bytes, unlike", value);
+    }
+    return wrong(it, "a shape is numbers with x between them, not", value);
+}
+
+static int open_synthetic(struct lade_source **source, struct items *it)
+{
+    struct lade_source_synthetic c;
+    const char *shape = option(it, "shape"), *count = option(it, "count"), *copies = option(it, "duplicates"), *end;
+    int status = LADE_OK;
+
+    lade_source_synthetic_default(&c);
+    if (shape)
+        status = dimensions(it, shape, &c.shape);
+    if (status == LADE_OK && count) {
+        if (!strcmp(count, "endless"))
+            c.count = LADE_ENDLESS;
+        else if (!digits(count, &c.count, &end) || *end)
+            status = wrong(it, "count takes a number or endless, not", count);
+    }
+    if (status == LADE_OK && copies) {
+        bool good = digits(copies, &c.duplicates, &end);
+        if (good && !strcmp(end, "%") && c.duplicates < 100) {
+            c.duplicates = c.count / 100 * c.duplicates + c.count % 100 * c.duplicates / 100;
+            end++;
+        }
+        if (!good || *end)
+            status = wrong(it, "duplicates takes a number, or a number below 100 and %, not", copies);
+    }
+    if (status == LADE_OK)
+        status = number(it, "classes", &c.classes);
+    if (status == LADE_OK)
+        status = number(it, "skew", &c.skew);
+    if (status == LADE_OK)
+        status = number(it, "seed", &c.seed);
+    if (status == LADE_OK)
+        status = all_taken(it);
+    return status == LADE_OK ? lade_source_synthetic(source, &c, it->error) : status;
+}
+
+/* Files that are mapped on the way; undone when something fails. */
+struct maps {
+    struct lade_bytes map[LADE_PARTS_MAX + 1];
+    unsigned count;
+};
+
+static int map_one(struct maps *m, const char *path, struct items *it)
+{
+    if (!path || !*path)
+        return wrong(it, "the name of a file is missing", "");
+    if (m->count == LADE_PARTS_MAX)
+        return wrong(it, "more than 16 files", "");
+    int status = lade_map(&m->map[m->count], path, it->error);
+    m->count += status == LADE_OK;
+    return status;
+}
+
+static int finish_flat(struct lade_source **source, struct items *it, struct maps *m, const struct lade_flat *flat,
+                       char **names, int status)
+{
+    if (status == LADE_OK)
+        return lade_flat_source(source, it->kind, flat, m->map, m->count, names, it->error);
+    while (m->count > 0)
+        lade_unmap(&m->map[--m->count]);
+    free(names);
+    return status;
+}
+
+static int open_idx(struct lade_source **source, struct items *it)
+{
+    struct maps m = {.count = 0};
+    struct lade_flat flat, labels;
+    const char *samples = next_file(it), *other = next_file(it);
+    int status = all_taken(it);
+
+    if (status == LADE_OK)
+        status = map_one(&m, samples, it);
+    if (status == LADE_OK)
+        status = lade_idx_parse(&flat, m.map[0], it->error);
+    if (status == LADE_OK && other) {
+        status = map_one(&m, other, it);
+        if (status == LADE_OK)
+            status = lade_idx_parse(&labels, m.map[1], it->error);
+        if (status == LADE_OK)
+            status = lade_flat_take_labels(&flat, &labels, it->error);
+    }
+    return finish_flat(source, it, &m, &flat, NULL, status);
+}
+
+static int open_npy(struct lade_source **source, struct items *it)
+{
+    struct maps m = {.count = 0};
+    struct lade_flat flat, labels;
+    const char *other = option(it, "labels"), *samples = next_file(it);
+    int status = all_taken(it);
+
+    if (status == LADE_OK)
+        status = map_one(&m, samples, it);
+    if (status == LADE_OK)
+        status = lade_npy_parse(&flat, m.map[0], it->error);
+    if (status == LADE_OK && other) {
+        status = map_one(&m, other, it);
+        if (status == LADE_OK)
+            status = lade_npy_parse(&labels, m.map[1], it->error);
+        if (status == LADE_OK)
+            status = lade_flat_take_labels(&flat, &labels, it->error);
+    }
+    return finish_flat(source, it, &m, &flat, NULL, status);
+}
+
+static int records_label(struct items *it, struct lade_records *r)
+{
+    const char *value = option(it, "label"), *at = value;
+    uint64_t width = 0;
+
+    if (!value)
+        return LADE_OK;
+    if (!digits(at, &r->label_at, &at) || *at != ':' || !digits(at + 1, &width, &at) || *at || width < 1 || width > 8)
+        return wrong(it, "label takes OFFSET:BYTES with 1 to 8 bytes, not", value);
+    r->label_width = (unsigned)width;
+    return LADE_OK;
+}
+
+static int records_shape(struct items *it, struct lade_records *r)
+{
+    const char *shape = option(it, "shape"), *dtype = option(it, "dtype");
+    unsigned d = LADE_U8;
+
+    if (dtype) {
+        for (d = 0; lade_dtype_name((enum lade_dtype)d) && strcmp(lade_dtype_name((enum lade_dtype)d), dtype) != 0; d++)
+            continue;
+        if (!lade_dtype_name((enum lade_dtype)d))
+            return wrong(it, "there is no dtype", dtype);
+    }
+    r->shape.dtype = (enum lade_dtype)d;
+    r->shaped = shape || dtype;
+    if (shape)
+        return dimensions(it, shape, &r->shape);
+    size_t size = lade_dtype_size(r->shape.dtype);
+    r->shape.dims = 1;
+    r->shape.dim[0] = r->size > r->label_width ? (r->size - r->label_width) / size : 0;
+    return LADE_OK;
+}
+
+static int open_records(struct lade_source **source, struct items *it)
+{
+    struct maps m = {.count = 0};
+    struct lade_records r = {.size = 0};
+    struct lade_flat flat;
+    int status = number(it, "size", &r.size);
+
+    if (status == LADE_OK && r.size == 0)
+        status = wrong(it, "size=N, the bytes of a record, is missing", "");
+    if (status == LADE_OK)
+        status = number(it, "header", &r.header);
+    if (status == LADE_OK)
+        status = number(it, "classes", &r.classes);
+    if (status == LADE_OK)
+        status = records_label(it, &r);
+    if (status == LADE_OK)
+        status = records_shape(it, &r);
+    const char *file = next_file(it);
+    if (status == LADE_OK)
+        status = all_taken(it);
+    if (status == LADE_OK)
+        status = map_one(&m, file, it);
+    if (status == LADE_OK)
+        status = lade_records_parse(&flat, &r, m.map[0], it->error);
+    return finish_flat(source, it, &m, &flat, NULL, status);
+}
+
+static int add_cifar(struct lade_flat *flat, struct maps *m, enum lade_cifar_labels kind, const char *path,
+                     struct items *it)
+{
+    int status = map_one(m, path, it);
+
+    return status == LADE_OK ? lade_cifar_add(flat, kind, m->map[m->count - 1], it->error) : status;
+}
+
+/* "DIR/FILE" in a buffer; false when it does not fit. */
+static bool below(char *to, size_t size, const char *folder, const char *file)
+{
+    int length = snprintf(to, size, "%s/%s", folder, file);
+
+    return length > 0 && (size_t)length < size;
+}
+
+static int add_folder(struct lade_flat *flat, struct maps *m, enum lade_cifar_labels kind, const char *folder,
+                      const char *part, struct items *it)
+{
+    static const char *const files_10[] = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+                                           "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"};
+    static const char *const files_100[] = {"train.bin", "test.bin"};
+    const char *const *files = kind == LADE_CIFAR_10 ? files_10 : files_100;
+    unsigned train = kind == LADE_CIFAR_10 ? 5 : 1;
+    bool test_only = part && !strcmp(part, "test"), all = part && !strcmp(part, "all");
+
+    if (part && !test_only && !all && strcmp(part, "train") != 0)
+        return wrong(it, "part is train, test or all, not", part);
+    for (unsigned f = test_only ? train : 0; f < (test_only || all ? train + 1 : train); f++) {
+        char path[4096];
+        if (!below(path, sizeof path, folder, files[f]))
+            return wrong(it, "the name of the folder is too long", "");
+        int status = add_cifar(flat, m, kind, path, it);
+        if (status != LADE_OK)
+            return status;
+    }
+    return LADE_OK;
+}
+
+static char **cifar_names(enum lade_cifar_labels kind, const char *folder)
+{
+    static const char *const files[] = {"batches.meta.txt", "coarse_label_names.txt", "fine_label_names.txt"};
+    static const uint64_t classes[] = {10, 20, 100};
+    struct lade_bytes text;
+    char path[4096], **names = NULL;
+
+    if (below(path, sizeof path, folder, files[kind]) && lade_map(&text, path, NULL) == LADE_OK) {
+        names = lade_class_names(text, classes[kind]);
+        lade_unmap(&text);
+    }
+    return names;
+}
+
+static int open_cifar(struct lade_source **source, struct items *it)
+{
+    const char *part = option(it, "part");
+    bool hundred = !strcmp(it->kind, "cifar100");
+    const char *labels = hundred ? option(it, "labels") : NULL, *path = next_file(it);
+    enum lade_cifar_labels kind = hundred ? LADE_CIFAR_100_FINE : LADE_CIFAR_10;
+    struct maps m = {.count = 0};
+    struct lade_flat flat = {.count = 0};
+    struct stat about;
+    char **names = NULL;
+    int status = LADE_OK;
+
+    if (labels && !strcmp(labels, "coarse"))
+        kind = LADE_CIFAR_100_COARSE;
+    else if (labels && strcmp(labels, "fine") != 0)
+        return wrong(it, "labels is fine or coarse, not", labels);
+    if (path && stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+        status = all_taken(it);
+        if (status == LADE_OK)
+            status = add_folder(&flat, &m, kind, path, part, it);
+        if (status == LADE_OK)
+            names = cifar_names(kind, path);
+    } else if (part) {
+        status = wrong(it, "part goes with a folder", "");
+    } else {
+        do
+            status = add_cifar(&flat, &m, kind, path, it);
+        while (status == LADE_OK && (path = next_file(it)));
+    }
+    return finish_flat(source, it, &m, &flat, names, status);
+}
+
+static int open_images(struct lade_source **source, struct items *it)
+{
+    const char *size = option(it, "size"), *folder = next_file(it);
+    struct lade_shape shape = {.dtype = LADE_U8, .dims = 0};
+    struct lade_picture picture = {0, 0};
+    int status = all_taken(it);
+
+    if (status == LADE_OK && (!folder || !*folder))
+        status = wrong(it, "the name of a folder is missing", "");
+    if (status == LADE_OK && size) {
+        status = dimensions(it, size, &shape);
+        if (status == LADE_OK && (shape.dims != 2 || shape.dim[0] > 16384 || shape.dim[1] > 16384))
+            status = wrong(it, "size takes HEIGHTxWIDTH, each up to 16384, not", size);
+        picture = (struct lade_picture){(uint32_t)shape.dim[0], (uint32_t)shape.dim[1]};
+    }
+    return status == LADE_OK ? lade_images_open(source, folder, picture, it->error) : status;
+}
+
+int lade_source_open(struct lade_source **source, const char *text, struct lade_error *error)
+{
+    static const struct {
+        const char *name;
+        int (*open)(struct lade_source **source, struct items *it);
+    } kinds[] = {{"synthetic", open_synthetic},
+                 {"cifar10", open_cifar},
+                 {"cifar100", open_cifar},
+                 {"idx", open_idx},
+                 {"npy", open_npy},
+                 {"records", open_records},
+                 {"images", open_images}};
+    size_t length = strcspn(text, ":");
+
+    *source = NULL;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if (strlen(kinds[k].name) != length || strncmp(text, kinds[k].name, length) != 0)
+            continue;
+        struct items it = {.kind = kinds[k].name, .error = error};
+        char *copy = malloc(strlen(text) + 1);
+        if (!copy)
+            return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
+        strcpy(copy, text);
+        int status = cut(&it, copy + length + (text[length] == ':'));
+        if (status == LADE_OK)
+            status = kinds[k].open(source, &it);
+        free(copy);
+        return status;
+    }
+    return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET,
+                     "'%.100s' names no source; there are synthetic, cifar10, cifar100, idx, npy, records and images",
+                     text);
+}

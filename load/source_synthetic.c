@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples that are made, not read. Each byte is half the pattern of its class and a quarter each of two stretches of
+ * noise; patterns and noise are windows into two pools of random bytes, so that a sample costs a few random words and one
+ * pass over its bytes. The first eight bytes of a sample are mixed with a random word, so that no two are alike by chance.
+ */
+#include "source.h"
+
+#include <lade/random.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOWS = 1 << 16, STRIDE = 40503 };               /* an odd stride visits every window */
+enum { PATTERN = 0x73796e31, NOISE, CONTENT, DUPLICATE }; /* purposes of random numbers, "syn1" and on */
+
+struct synthetic {
+    struct lade_source_synthetic config;
+    size_t bytes;
+    uint64_t step;  /* by which the weight of a class is below that of the one before */
+    uint64_t first; /* weight of the first class */
+    uint64_t total; /* of all weights */
+    struct lade_key content, copy;
+    struct lade_permutation order; /* the first samples in this order are the copies */
+    uint8_t *pattern, *noise;
+    atomic_uint_fast64_t next;
+};
+
+void lade_source_synthetic_default(struct lade_source_synthetic *c)
+{
+    *c = (struct lade_source_synthetic){.count = 50000,
+                                        .shape = {.dtype = LADE_U8, .dims = 3, .dim = {3, 32, 32}},
+                                        .classes = 10,
+                                        .skew = 1,
+                                        .seed = 1};
+}
+
+/* Weights of the classes before c; falls evenly, so no table is needed. */
+static uint64_t weight_before(const struct synthetic *s, uint64_t c)
+{
+    return c * s->first - s->step * (c * (c - (c > 0)) / 2);
+}
+
+static uint64_t class_of(const struct synthetic *s, uint64_t word)
+{
+    uint64_t low, at = lade_multiply(word, s->total, &low), least = 0, above = s->config.classes;
+
+    while (above - least > 1) {
+        uint64_t middle = least + (above - least) / 2;
+        if (weight_before(s, middle) <= at)
+            least = middle;
+        else
+            above = middle;
+    }
+    return least;
+}
+
+static uint64_t origin_of(const struct synthetic *s, uint64_t i)
+{
+    const struct lade_source_synthetic *c = &s->config;
+    uint64_t low;
+
+    if (c->duplicates == 0)
+        return i;
+    uint64_t place = lade_permutation_at(&s->order, i);
+    if (place >= c->duplicates)
+        return i;
+    uint64_t of = lade_multiply(lade_random_at(s->copy, i, 0), c->count - c->duplicates, &low);
+    return lade_permutation_find(&s->order, c->duplicates + of);
+}
+
+static uint64_t load_word(const uint8_t *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* Eight bytes at a time: no sum of a byte is above 253, so nothing is carried into the next. */
+static void blend(uint8_t *to, const uint8_t *a, const uint8_t *b, const uint8_t *c, size_t size)
+{
+    const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f), low6 = UINT64_C(0x3f3f3f3f3f3f3f3f);
+    size_t i = 0;
+
+    for (; i + 32 <= size; i += 32)
+        for (size_t j = i; j < i + 32; j += 8) {
+            uint64_t word =
+                (load_word(a + j) >> 1 & low7) + (load_word(b + j) >> 2 & low6) + (load_word(c + j) >> 2 & low6);
+            memcpy(to + j, &word, sizeof word);
+        }
+    for (; i < size; i++)
+        to[i] = (uint8_t)((a[i] >> 1) + (b[i] >> 2) + (c[i] >> 2));
+}
+
+static int read_synthetic(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error)
+{
+    const struct synthetic *s = self;
+    uint64_t of = origin_of(s, i);
+    uint64_t class = class_of(s, lade_random_at(s->content, of, 0)), places = lade_random_at(s->content, of, 1);
+    uint64_t stamp = lade_random_at(s->content, of, 2);
+    uint8_t *out = to;
+
+    (void)error;
+    blend(out, s->pattern + class * STRIDE % WINDOWS, s->noise + places % WINDOWS, s->noise + (places >> 16) % WINDOWS,
+          s->bytes);
+    for (unsigned b = 0; b < 8 && b < s->bytes; b++)
+        out[b] ^= (uint8_t)(stamp >> 8 * b);
+    *label = (int64_t) class;
+    return LADE_OK;
+}
+
+static int label_synthetic(void *self, uint64_t i, int64_t *label, struct lade_error *error)
+{
+    const struct synthetic *s = self;
+
+    (void)error;
+    *label = (int64_t)class_of(s, lade_random_at(s->content, origin_of(s, i), 0));
+    return LADE_OK;
+}
+
+static int next_synthetic(void *self, void *to, int64_t *label, uint64_t *key, struct lade_error *error)
+{
+    struct synthetic *s = self;
+
+    /* Only the numbers must differ; nothing else is handed over. */
+    *key = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+    return read_synthetic(s, *key, to, label, error);
+}
+
+static void close_synthetic(void *self)
+{
+    struct synthetic *s = self;
+
+    free(s->pattern);
+    free(s->noise);
+    free(s);
+}
+
+static uint8_t *pool(const struct synthetic *s, uint64_t purpose)
+{
+    size_t size = (s->bytes + WINDOWS + 7) / 8 * 8;
+    uint8_t *bytes = malloc(size);
+    struct lade_random random;
+
+    if (!bytes)
+        return NULL;
+    lade_random_init(&random, lade_key_make(s->config.seed, 0, purpose), 0);
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t word = lade_random_word(&random);
+        for (unsigned b = 0; b < 8; b++)
+            bytes[i + b] = (uint8_t)(word >> 8 * b);
+    }
+    return bytes;
+}
+
+static int check(const struct lade_source_synthetic *c, struct lade_error *error)
+{
+    const char *why = NULL;
+
+    if (c->count == 0 || (c->count > LADE_PERMUTATION_MAX && c->count != LADE_ENDLESS))
+        why = "the number of samples is zero or above 2^62";
+    else if (c->classes == 0 || c->classes > 1 << 16)
+        why = "the number of classes is zero or above 65536";
+    else if (c->skew == 0 || c->skew > 1000000)
+        why = "the skew is zero or above 1000000";
+    else if (c->skew > 1 && c->classes == 1)
+        why = "one class cannot be skewed";
+    else if (c->duplicates >= c->count || (c->duplicates && c->count == LADE_ENDLESS))
+        why = "as many duplicates as samples, or duplicates in an endless source";
+    else if (c->shape.dtype != LADE_U8 || lade_shape_bytes(&c->shape) == 0 || lade_shape_bytes(&c->shape) > 1 << 30)
+        why = "the shape is not of bytes, has none, or more than 2^30";
+    return why ? lade_fail(error, LADE_INVALID, "synthetic", LADE_NO_OFFSET, "%s", why) : LADE_OK;
+}
+
+int lade_source_synthetic(struct lade_source **source, const struct lade_source_synthetic *c, struct lade_error *error)
+{
+    struct lade_source_ops ops = {.read = read_synthetic, .label = label_synthetic, .close = close_synthetic};
+
+    *source = NULL;
+    int status = check(c, error);
+    if (status != LADE_OK)
+        return status;
+    struct synthetic *s = calloc(1, sizeof *s);
+    if (!s)
+        return lade_fail(error, LADE_NO_MEMORY, "synthetic", LADE_NO_OFFSET, "out of memory");
+    s->config = *c;
+    s->bytes = lade_shape_bytes(&c->shape);
+    s->content = lade_key_make(c->seed, 0, CONTENT);
+    s->copy = lade_key_make(c->seed, 1, DUPLICATE);
+    if (c->duplicates)
+        (void)lade_permutation_init(&s->order, lade_key_make(c->seed, 0, DUPLICATE), c->count);
+    /* From skew * (classes - 1) down to classes - 1, in classes - 1 steps. */
+    s->step = c->skew - 1;
+    s->first = c->classes > 1 ? c->skew * (c->classes - 1) : 1;
+    s->total = weight_before(s, c->classes);
+    s->pattern = pool(s, PATTERN);
+    s->noise = pool(s, NOISE);
+    atomic_init(&s->next, 0);
+    if (c->count == LADE_ENDLESS)
+        ops.next = next_synthetic;
+    const struct lade_source_info info = {
+        .kind = "synthetic", .count = c->count, .shape = c->shape, .bytes = s->bytes, .classes = c->classes};
+    status = s->pattern && s->noise ? lade_source_make(source, &ops, s, &info, error)
+                                    : lade_fail(error, LADE_NO_MEMORY, "synthetic", LADE_NO_OFFSET, "out of memory");
+    if (status != LADE_OK)
+        close_synthetic(s);
+    return status;
+}
+
+uint64_t lade_source_synthetic_origin(const struct lade_source *source, uint64_t i)
+{
+    return source->ops.read == read_synthetic ? origin_of(source->self, i) : i;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The work of the steps. Internal. */
+#ifndef LADE_LOAD_TRANSFORM_H
+#define LADE_LOAD_TRANSFORM_H
+
+#include <lade/transform.h>
+
+#define LADE_TAP_BITS 11
+
+/* Where a pixel of a resized image comes from: at and at + 1, the latter with weight / 2^LADE_TAP_BITS. */
+struct lade_tap {
+    uint32_t at, weight;
+};
+
+/* Fills one tap for each of the pixels that come out of pixels that go in. */
+void lade_taps(struct lade_tap *taps, uint32_t in, uint32_t out);
+
+/* from has the form of input; to the same with as many rows and columns as there are taps. */
+void lade_resize(const struct lade_image *input, const void *from, uint32_t height, const struct lade_tap *rows,
+                 uint32_t width, const struct lade_tap *columns, void *to);
+
+/* The rectangle at (top, left), which may reach outside: zeros there. */
+void lade_window(const struct lade_image *input, const void *from, int64_t top, int64_t left, uint32_t height,
+                 uint32_t width, void *to);
+
+void lade_mirror(const struct lade_image *image, const void *from, void *to);
+void lade_layout_change(const struct lade_image *input, const void *from, void *to);
+void lade_normalise(const struct lade_image *input, const void *from, const float *a, const float *b, float *to);
+void lade_cast(size_t elements, enum lade_dtype from_type, const void *from, enum lade_dtype to_type, float scale,
+               void *to);
+
+#endif
