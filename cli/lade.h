@@ -3,12 +3,64 @@
 #ifndef LADE_CLI_H
 #define LADE_CLI_H
 
+#include <lade/source.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Exit codes, the same for every subcommand. */
 enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_TROUBLE = 3 };
 
 int feed_main(int argc, char **argv);
 int split_main(int argc, char **argv);
+int inspect_main(int argc, char **argv);
+int synth_main(int argc, char **argv);
+
+/* A number of an option, in its range; false after a message. */
+bool take_number(const char *command, const char *option, const char *text, uint64_t least, uint64_t most,
+                 uint64_t *to);
+
+/* The exit code for an error of a source, after a message. */
+int source_trouble(const char *command, const struct lade_error *error);
+
+/* One line on a terminal, rewritten ten times a second; nothing in a pipe. done == total ends it. */
+void progress_line(const char *what, uint64_t done, uint64_t total);
+
+/* FILE of --json, "-" for standard output; both end the program when the file cannot be written. */
+FILE *json_begin(const char *command, const char *path);
+void json_end(const char *command, const char *path, FILE *json);
+
+/* A quoted text; bytes that are not UTF-8 become U+FFFD. */
+void json_quoted(FILE *json, const char *text);
+
+/* The samples of a synthetic source in files of a format below a folder. */
+struct synth {
+    struct lade_source *source;
+    const struct lade_source_info *info;
+    const char *folder;
+    uint8_t *sample;
+    uint64_t bytes; /* written so far */
+    bool jpeg;
+    char opens[4096]; /* text that opens what was written */
+};
+
+/* Each writes the files of one format: an exit code, after a message unless it is EXIT_DONE. */
+int write_cifar10(struct synth *s);
+int write_idx(struct synth *s);
+int write_npy(struct synth *s);
+int write_records(struct synth *s);
+int write_images(struct synth *s);
+
+/* A file below the folder, under another name until it is complete. */
+struct output {
+    FILE *file;
+    char path[4096], unready[4112];
+};
+int output_begin(struct synth *s, struct output *o, const char *name);
+bool output_put(struct synth *s, struct output *o, const void *bytes, size_t size);
+int output_end(struct output *o);
+
+/* Reads sample i into s->sample. */
+int synth_read(struct synth *s, uint64_t i, int64_t *label);
 
 #endif

@@ -11,6 +11,8 @@ static const struct {
 } commands[] = {
     {"feed", feed_main, "feed a data set through the lock-free structures and report"},
     {"split", split_main, "assign the items of a data set to parts, and audit that"},
+    {"inspect", inspect_main, "print what a data set holds"},
+    {"synth", synth_main, "write a synthetic data set in a format of your choice"},
 };
 
 static void help(FILE *to)

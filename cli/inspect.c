@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* lade inspect: what a source holds. */
+#include "lade.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    uint64_t samples, classes;
+    bool check;
+    const char *json;
+};
+
+struct look {
+    const char *text;
+    struct lade_source *source;
+    const struct lade_source_info *info;
+    struct options o;
+    uint64_t *frequency; /* NULL: not counted */
+    uint8_t *sample;
+    uint64_t damaged, digest;
+    struct lade_error first_damage;
+};
+
+static void help(void)
+{
+    puts("usage: lade inspect SOURCE [OPTION...]\n"
+         "\n"
+         "Prints number, shape, classes with their frequencies and the first samples of a data set. SOURCE is one of\n"
+         "  synthetic[:count=N,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N]\n"
+         "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
+         "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE]\n"
+         "  records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]\n"
+         "  images:DIR[,size=HEIGHTxWIDTH]\n"
+         "\n"
+         "  --samples N   first samples to show (3)\n"
+         "  --classes N   most classes to show (20)\n"
+         "  --check       read every sample; tell how many are damaged, and a digest of all the others\n"
+         "  --json FILE   the same as JSON, with all classes; - is standard output, and the words go to\n"
+         "                standard error\n"
+         "  --help\n"
+         "\n"
+         "examples:\n"
+         "  lade inspect synthetic:skew=5\n"
+         "  lade inspect idx:train-images-idx3-ubyte,train-labels-idx1-ubyte --check\n"
+         "  lade inspect images:/tmp/pictures,size=224x224 --json -\n"
+         "\n"
+         "exit codes: 0 done, 1 a file or a sample is damaged, 2 wrong use, 3 trouble of the system");
+}
+
+/* FNV-1a (Fowler, Noll, Vo 1991) over words, so that it costs less than reading. */
+static uint64_t digest(uint64_t hash, const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t word = 0;
+        for (size_t b = i; b < size && b < i + 8; b++)
+            word |= (uint64_t)bytes[b] << 8 * (b - i);
+        hash = (hash ^ word) * UINT64_C(0x100000001b3);
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/* Labels of all samples, and with --check the samples as well. */
+static void go_through(struct look *l)
+{
+    uint64_t count = l->info->count;
+
+    l->digest = UINT64_C(0xcbf29ce484222325);
+    if (count == LADE_ENDLESS || (!l->frequency && !l->o.check))
+        return;
+    for (uint64_t i = 0; i < count; i++) {
+        struct lade_error error;
+        int64_t label;
+        int status = l->o.check ? lade_source_read(l->source, i, l->sample, &label, &error)
+                                : lade_source_label(l->source, i, &label, &error);
+        if (i % 256 == 0)
+            progress_line("reading", i, count);
+        if (status != LADE_OK) {
+            if (l->damaged++ == 0)
+                l->first_damage = error;
+            continue;
+        }
+        if (l->frequency)
+            l->frequency[label]++;
+        if (l->o.check) {
+            uint64_t word = (uint64_t)label;
+            l->digest = digest(l->digest, l->sample, l->info->bytes);
+            l->digest = (l->digest ^ word) * UINT64_C(0x100000001b3);
+        }
+    }
+    progress_line("reading", count, count);
+}
+
+static void print_shape(FILE *to, const struct lade_shape *shape)
+{
+    fputs(lade_dtype_name(shape->dtype), to);
+    for (unsigned d = 0; d < shape->dims; d++)
+        fprintf(to, "%s%llu", d ? " x " : " ", (unsigned long long)shape->dim[d]);
+}
+
+static void print_classes(FILE *to, const struct look *l)
+{
+    const struct lade_source_info *info = l->info;
+    uint64_t shown = info->classes < l->o.classes ? info->classes : l->o.classes;
+
+    if (info->classes == 0) {
+        fputs("  classes   no labels\n", to);
+        return;
+    }
+    fprintf(to, "  classes   %llu\n", (unsigned long long)info->classes);
+    for (uint64_t c = 0; c < shown && l->frequency; c++)
+        fprintf(to, "    %-5llu %10llu  %.4f  %s\n", (unsigned long long)c, (unsigned long long)l->frequency[c],
+                (double)l->frequency[c] / (double)info->count, info->class_names ? info->class_names[c] : "");
+    if (shown < info->classes && l->frequency)
+        fprintf(to, "    and %llu more; --classes shows them\n", (unsigned long long)(info->classes - shown));
+}
+
+static void print_samples(FILE *to, const struct look *l)
+{
+    for (uint64_t i = 0; i < l->o.samples && i < l->info->count; i++) {
+        struct lade_error error;
+        char name[256];
+        int64_t label;
+        lade_source_name(l->source, i, name, sizeof name);
+        if (lade_source_read(l->source, i, l->sample, &label, &error) != LADE_OK) {
+            fprintf(to, "  sample %s: %s\n", name, error.text);
+            continue;
+        }
+        fprintf(to, "  sample %s: key %016llx", name, (unsigned long long)lade_source_key(l->source, i));
+        if (label != LADE_NO_LABEL)
+            fprintf(to, ", label %lld", (long long)label);
+        fputs(", begins", to);
+        for (size_t b = 0; b < 8 && b < l->info->bytes; b++)
+            fprintf(to, " %02x", l->sample[b]);
+        fputc('\n', to);
+    }
+}
+
+static void print_words(FILE *to, const struct look *l)
+{
+    const struct lade_source_info *info = l->info;
+
+    fprintf(to, "%s\n", l->text);
+    if (info->count == LADE_ENDLESS)
+        fputs("  samples   endless\n", to);
+    else
+        fprintf(to, "  samples   %llu, %.1f MB\n", (unsigned long long)info->count,
+                (double)info->count * (double)info->bytes / 1e6);
+    fputs("  sample    ", to);
+    print_shape(to, &info->shape);
+    fprintf(to, ", %zu bytes\n  index     %llu bytes\n", info->bytes, (unsigned long long)info->index_bytes);
+    print_classes(to, l);
+    print_samples(to, l);
+    if (l->o.check)
+        fprintf(to, "  digest    %016llx\n", (unsigned long long)l->digest);
+    if (l->damaged)
+        fprintf(to, "  damaged   %llu; the first: %s\n", (unsigned long long)l->damaged, l->first_damage.text);
+}
+
+static void print_json(FILE *to, const struct look *l)
+{
+    const struct lade_source_info *info = l->info;
+
+    fputs("{\"source\": ", to);
+    json_quoted(to, l->text);
+    fprintf(to, ", \"kind\": \"%s\", \"count\": ", info->kind);
+    if (info->count == LADE_ENDLESS)
+        fputs("null", to);
+    else
+        fprintf(to, "%llu", (unsigned long long)info->count);
+    fprintf(to, ", \"dtype\": \"%s\", \"shape\": [", lade_dtype_name(info->shape.dtype));
+    for (unsigned d = 0; d < info->shape.dims; d++)
+        fprintf(to, "%s%llu", d ? ", " : "", (unsigned long long)info->shape.dim[d]);
+    fprintf(to, "], \"bytes\": %zu, \"index_bytes\": %llu, \"classes\": %llu", info->bytes,
+            (unsigned long long)info->index_bytes, (unsigned long long)info->classes);
+    if (info->class_names) {
+        fputs(", \"class_names\": [", to);
+        for (uint64_t c = 0; c < info->classes; c++) {
+            fputs(c ? ", " : "", to);
+            json_quoted(to, info->class_names[c]);
+        }
+        fputs("]", to);
+    }
+    if (l->frequency) {
+        fputs(", \"frequencies\": [", to);
+        for (uint64_t c = 0; c < info->classes; c++)
+            fprintf(to, "%s%llu", c ? ", " : "", (unsigned long long)l->frequency[c]);
+        fputs("]", to);
+    }
+    if (l->o.check)
+        fprintf(to, ", \"digest\": \"%016llx\"", (unsigned long long)l->digest);
+    fprintf(to, ", \"damaged\": %llu", (unsigned long long)l->damaged);
+    if (l->damaged) {
+        fputs(", \"first_damage\": ", to);
+        json_quoted(to, l->first_damage.text);
+    }
+    fputs("}\n", to);
+}
+
+static bool parse(struct options *o, int argc, char **argv)
+{
+    enum { SAMPLES, CLASSES, CHECK, JSON, HELP };
+    static const struct option names[] = {{"samples", 1, 0, SAMPLES}, {"classes", 1, 0, CLASSES},
+                                          {"check", 0, 0, CHECK},     {"json", 1, 0, JSON},
+                                          {"help", 0, 0, HELP},       {0, 0, 0, 0}};
+    int c;
+
+    while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
+        if (c == HELP) {
+            help();
+            exit(EXIT_DONE);
+        } else if (c == CHECK) {
+            o->check = true;
+        } else if (c == JSON) {
+            o->json = optarg;
+        } else if (c == '?' || !take_number("inspect", names[c].name, optarg, 0, UINT64_MAX,
+                                            c == SAMPLES ? &o->samples : &o->classes)) {
+            return false;
+        }
+    }
+    if (argc - optind != 1)
+        fputs("lade inspect: it takes one source\n", stderr);
+    return argc - optind == 1;
+}
+
+int inspect_main(int argc, char **argv)
+{
+    struct look l = {.o = {.samples = 3, .classes = 20}};
+    struct lade_error error;
+
+    if (!parse(&l.o, argc, argv)) {
+        fputs("lade inspect --help shows the options\n", stderr);
+        return EXIT_USAGE;
+    }
+    l.text = argv[optind];
+    if (lade_source_open(&l.source, l.text, &error) != LADE_OK)
+        return source_trouble("inspect", &error);
+    l.info = lade_source_info(l.source);
+    l.sample = malloc(l.info->bytes);
+    if (l.info->classes && l.info->count != LADE_ENDLESS)
+        l.frequency = calloc((size_t)l.info->classes, sizeof *l.frequency);
+    int code = EXIT_TROUBLE;
+    if (!l.sample || (l.info->classes && l.info->count != LADE_ENDLESS && !l.frequency)) {
+        fputs("lade inspect: out of memory\n", stderr);
+    } else {
+        go_through(&l);
+        /* What goes to standard output as JSON is not mixed with words. */
+        print_words(l.o.json && !strcmp(l.o.json, "-") ? stderr : stdout, &l);
+        if (l.o.json) {
+            FILE *json = json_begin("inspect", l.o.json);
+            print_json(json, &l);
+            json_end("inspect", l.o.json, json);
+        }
+        code = l.damaged ? EXIT_WRONG : EXIT_DONE;
+    }
+    free(l.frequency);
+    free(l.sample);
+    lade_source_close(l.source);
+    return code;
+}

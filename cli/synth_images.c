@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* lade synth images: a folder for each class, a file for each sample. */
+#include "lade.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#if defined LADE_JPEG && defined LADE_PNG
+#include <spng.h>
+#include <turbojpeg.h>
+
+/* The sample is channel by channel; images have the channels of a pixel together. */
+static void interleave(const uint8_t *from, uint8_t *to, size_t pixels)
+{
+    for (size_t p = 0; p < pixels; p++)
+        for (size_t c = 0; c < 3; c++)
+            to[3 * p + c] = from[c * pixels + p];
+}
+
+static bool put_jpeg(struct synth *s, struct output *o, const uint8_t *pixels, uint32_t height, uint32_t width)
+{
+    tjhandle handle = tjInitCompress();
+    unsigned char *bytes = NULL;
+    unsigned long size = 0;
+    bool good = handle && tjCompress2(handle, pixels, (int)width, 0, (int)height, TJPF_RGB, &bytes, &size, TJSAMP_420,
+                                      90, 0) == 0;
+
+    good = good && output_put(s, o, bytes, size);
+    tjFree(bytes);
+    if (handle)
+        (void)tjDestroy(handle);
+    return good;
+}
+
+static bool put_png(struct synth *s, struct output *o, const uint8_t *pixels, uint32_t height, uint32_t width)
+{
+    struct spng_ihdr header = {
+        .width = width, .height = height, .bit_depth = 8, .color_type = SPNG_COLOR_TYPE_TRUECOLOR};
+    spng_ctx *context = spng_ctx_new(SPNG_CTX_ENCODER);
+    void *bytes = NULL;
+    size_t size = 0;
+    int code = 0;
+
+    /* Noise does not become smaller by trying harder. */
+    if (context && spng_set_option(context, SPNG_ENCODE_TO_BUFFER, 1) == 0 &&
+        spng_set_option(context, SPNG_IMG_COMPRESSION_LEVEL, 1) == 0 && spng_set_ihdr(context, &header) == 0 &&
+        spng_encode_image(context, pixels, (size_t)3 * height * width, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE) == 0)
+        bytes = spng_get_png_buffer(context, &size, &code);
+    bool good = bytes && output_put(s, o, bytes, size);
+    free(bytes);
+    spng_ctx_free(context);
+    return good;
+}
+
+static int put_image(struct synth *s, uint64_t i, int64_t label, const uint8_t *pixels)
+{
+    const struct lade_shape *shape = &s->info->shape;
+    uint32_t height = (uint32_t)shape->dim[1], width = (uint32_t)shape->dim[2];
+    struct output o;
+    char name[64];
+
+    (void)snprintf(name, sizeof name, "class-%05d/%010llu.%s", (int)label, (unsigned long long)i,
+                   s->jpeg ? "jpg" : "png");
+    int code = output_begin(s, &o, name);
+    if (code != EXIT_DONE)
+        return code;
+    bool good = s->jpeg ? put_jpeg(s, &o, pixels, height, width) : put_png(s, &o, pixels, height, width);
+    code = output_end(&o);
+    if (!good && code == EXIT_DONE) {
+        fprintf(stderr, "lade synth: %s: the image could not be made\n", o.path);
+        code = EXIT_TROUBLE;
+    }
+    return code;
+}
+
+int write_images(struct synth *s)
+{
+    const struct lade_shape *shape = &s->info->shape;
+    int code = EXIT_DONE;
+    int64_t label;
+
+    if (shape->dims != 3 || shape->dim[0] != 3 || shape->dim[1] > 16384 || shape->dim[2] > 16384) {
+        fputs("lade synth: images have the shape 3xHEIGHTxWIDTH, each up to 16384\n", stderr);
+        return EXIT_USAGE;
+    }
+    uint8_t *pixels = malloc(s->info->bytes);
+    for (uint64_t c = 0; c < s->info->classes && pixels; c++) {
+        char path[4096];
+        if (snprintf(path, sizeof path, "%s/class-%05d", s->folder, (int)c) >= (int)sizeof path ||
+            (mkdir(path, 0777) != 0 && errno != EEXIST)) {
+            fprintf(stderr, "lade synth: %s: %s\n", path, strerror(errno));
+            free(pixels);
+            return EXIT_TROUBLE;
+        }
+    }
+    for (uint64_t i = 0; i < s->info->count && pixels && code == EXIT_DONE; i++) {
+        code = synth_read(s, i, &label);
+        if (code != EXIT_DONE)
+            break;
+        interleave(s->sample, pixels, (size_t)(shape->dim[1] * shape->dim[2]));
+        code = put_image(s, i, label, pixels);
+    }
+    if (!pixels)
+        fputs("lade synth: out of memory\n", stderr);
+    code = pixels ? code : EXIT_TROUBLE;
+    free(pixels);
+    (void)snprintf(s->opens, sizeof s->opens, "images:%s", s->folder);
+    return code;
+}
+
+#else
+
+int write_images(struct synth *s)
+{
+    (void)s;
+    fputs("lade synth: this build writes no images: libturbojpeg and libspng were not there\n", stderr);
+    return EXIT_USAGE;
+}
+
+#endif
