@@ -14,25 +14,25 @@
 
 static char files_folder[64];
 
-static void make_folder(void)
+static inline void make_folder(void)
 {
     strcpy(files_folder, "/tmp/lade-test-XXXXXX");
     cr_assert_not_null(mkdtemp(files_folder));
 }
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
+static inline int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
 {
     (void)about, (void)kind, (void)place;
     return remove(path);
 }
 
-static void remove_folder(void)
+static inline void remove_folder(void)
 {
     cr_assert_eq(nftw(files_folder, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 /* Writes a file below the folder; folders that its name asks for are made. */
-static void put_file(const char *name, const void *bytes, size_t size)
+static inline void put_file(const char *name, const void *bytes, size_t size)
 {
     char path[256];
 
@@ -49,7 +49,7 @@ static void put_file(const char *name, const void *bytes, size_t size)
 }
 
 /* "text" with each @ replaced by the folder; one at a time. */
-static const char *in_folder(const char *text)
+static inline const char *in_folder(const char *text)
 {
     static char out[1024];
     size_t used = 0;
