@@ -141,9 +141,10 @@ Test(synthetic, refuses_what_cannot_be)
     }
 }
 
-enum { THREADS = 4, EACH = 500 };
+enum { THREADS = 4, EACH = 40000 };
 static struct lade_source *endless;
 static uint64_t keys[THREADS * EACH];
+static pthread_barrier_t together;
 
 static void *take(void *arg)
 {
@@ -151,6 +152,7 @@ static void *take(void *arg)
     uint8_t to[3], again[3];
     int64_t label, other;
 
+    pthread_barrier_wait(&together);
     for (int i = 0; i < EACH; i++)
         if (lade_source_next(endless, to, &label, &mine[i], NULL) != LADE_OK ||
             lade_source_read(endless, mine[i], again, &other, NULL) != LADE_OK || memcmp(to, again, 3) != 0 ||
@@ -165,6 +167,7 @@ Test(synthetic, a_stream_hands_out_each_sample_once)
 
     endless = open_good("synthetic:count=endless,shape=3");
     cr_assert_eq(lade_source_info(endless)->count, LADE_ENDLESS);
+    cr_assert_eq(pthread_barrier_init(&together, NULL, THREADS), 0);
     for (int t = 0; t < THREADS; t++)
         cr_assert_eq(pthread_create(&thread[t], NULL, take, keys + t * EACH), 0);
     for (int t = 0; t < THREADS; t++)

@@ -110,17 +110,20 @@ Test(crop, rectangle_and_centre)
     lade_pipeline_destroy(p);
 }
 
-/* The places of the crop for seed 1, epoch 2 and ids 0 to 5 among 9 x 9, computed outside. */
+/* The places of the crop for seed 1, epoch 2 and ids 0 to 31 among 9 x 9, computed outside. */
 Test(crop, random_places)
 {
-    static const int places[6][2] = {{2, 4}, {1, 0}, {1, 1}, {4, 2}, {7, 2}, {4, 0}};
+    static const int places[32][2] = {{2, 4}, {1, 0}, {1, 1}, {4, 2}, {7, 2}, {4, 0}, {4, 4}, {1, 3},
+                                      {6, 1}, {6, 2}, {1, 0}, {5, 7}, {2, 8}, {3, 5}, {4, 0}, {8, 3},
+                                      {4, 7}, {8, 4}, {8, 6}, {1, 6}, {3, 0}, {6, 1}, {7, 8}, {0, 6},
+                                      {0, 5}, {8, 4}, {3, 5}, {1, 4}, {2, 2}, {6, 8}, {7, 7}, {1, 2}};
     struct lade_pipeline *p = made(LADE_U8, LADE_CHW, 32, 32, 1);
     static uint8_t from[32 * 32], to[32 * 32];
 
     for (int i = 0; i < 32 * 32; i++)
         from[i] = (uint8_t)(1 + i % 251);
     cr_assert_eq(lade_pipeline_crop_random(p, 4, 32, 32), LADE_OK);
-    for (uint64_t id = 0; id < 6; id++) {
+    for (uint64_t id = 0; id < 32; id++) {
         cr_assert_eq(lade_pipeline_run(p, &(struct lade_draw){1, 2, id}, from, to, NULL), LADE_OK);
         for (int y = 0; y < 32; y++)
             for (int x = 0; x < 32; x++) {
