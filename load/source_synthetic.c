@@ -2,7 +2,7 @@
 /*
  * Samples that are made, not read. Each byte is half the pattern of its class and a quarter each of two stretches of
  * noise; patterns and noise are windows into two pools of random bytes, so that a sample costs a few random words and one
- * pass over its bytes. The first eight bytes of a sample are mixed with a random word, so that no two are alike by chance.
+ * pass over its bytes. Samples of more than a mebibyte repeat after one. The first eight bytes of a sample are mixed with a random word, so that no two are alike by chance.
  */
 #include "source.h"
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOWS = 1 << 16, STRIDE = 40503 };               /* an odd stride visits every window */
-enum { PATTERN = 0x73796e31, NOISE, CONTENT, DUPLICATE }; /* purposes of random numbers, "syn1" and on */
+enum { WINDOWS = 1 << 16, STRIDE = 40503, BLOCK = 1 << 20 }; /* an odd stride visits every window */
+enum { PATTERN = 0x73796e31, NOISE, CONTENT, DUPLICATE };    /* purposes of random numbers, "syn1" and on */
 
 struct synthetic {
     struct lade_source_synthetic config;
@@ -102,8 +102,9 @@ static int read_synthetic(void *self, uint64_t i, void *to, int64_t *label, stru
     uint8_t *out = to;
 
     (void)error;
-    blend(out, s->pattern + class * STRIDE % WINDOWS, s->noise + places % WINDOWS, s->noise + (places >> 16) % WINDOWS,
-          s->bytes);
+    for (size_t at = 0; at < s->bytes; at += BLOCK)
+        blend(out + at, s->pattern + class * STRIDE % WINDOWS, s->noise + places % WINDOWS,
+              s->noise + (places >> 16) % WINDOWS, s->bytes - at < BLOCK ? s->bytes - at : BLOCK);
     for (unsigned b = 0; b < 8 && b < s->bytes; b++)
         out[b] ^= (uint8_t)(stamp >> 8 * b);
     *label = (int64_t) class;
@@ -139,7 +140,7 @@ static void close_synthetic(void *self)
 
 static uint8_t *pool(const struct synthetic *s, uint64_t purpose)
 {
-    size_t size = (s->bytes + WINDOWS + 7) / 8 * 8;
+    size_t size = ((s->bytes < BLOCK ? s->bytes : BLOCK) + WINDOWS + 7) / 8 * 8;
     uint8_t *bytes = malloc(size);
     struct lade_random random;
 

@@ -122,6 +122,23 @@ Test(synthetic, duplicates_are_counted_copies)
     lade_source_close(source);
 }
 
+/* Memory stays small, and every byte is written. */
+Test(synthetic, large_samples_repeat_after_a_mebibyte)
+{
+    enum { MEBIBYTE = 1 << 20, SIZE = 2 * MEBIBYTE + 77 };
+    struct lade_source *source = open_good("synthetic:count=3,shape=2097229");
+    uint8_t *to = calloc(SIZE + 1, 1);
+
+    cr_assert_not_null(to);
+    to[SIZE] = 0xee;
+    cr_assert_eq(lade_source_read(source, 2, to, NULL, NULL), LADE_OK);
+    cr_assert_arr_eq(to + 8, to + MEBIBYTE + 8, MEBIBYTE - 8);
+    cr_assert_arr_eq(to + 8, to + 2 * MEBIBYTE + 8, 69);
+    cr_assert_eq(to[SIZE], 0xee);
+    free(to);
+    lade_source_close(source);
+}
+
 Test(synthetic, refuses_what_cannot_be)
 {
     static const char *const texts[] = {

@@ -12,7 +12,7 @@
  * Threads      any number may read one source at the same time; opening and closing belong to one.
  * Progress     reading takes no lock. It waits for the disk where the bytes are not in memory.
  * Memory       in-memory arrays, CIFAR, IDX, npy and records: nothing per sample, files are mapped. synthetic: 128 KiB and
- *              twice the bytes of a sample, nothing per sample. images: 16 bytes and the length of its name plus 1 for each
+ *              twice the bytes of a sample (2 MiB at most), nothing per sample. images: 16 bytes and the length of its name plus 1 for each
  *              sample, and while a sample is read, the bytes of its file and of the decoded image.
  *              info.index_bytes says it for the source at hand.
  * Errors       a negative status, and the text in struct lade_error. LADE_INVALID: the text or an argument is wrong;
