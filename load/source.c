@@ -110,7 +110,7 @@ int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, st
 
 uint64_t lade_source_key(const struct lade_source *source, uint64_t i)
 {
-    return source->ops.key ? source->ops.key(source->self, i) : i;
+    return source->ops.key && i < source->info.count ? source->ops.key(source->self, i) : i;
 }
 
 void lade_source_name(const struct lade_source *source, uint64_t i, char *to, size_t size)

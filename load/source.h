@@ -35,6 +35,13 @@ struct lade_bytes {
 int lade_map(struct lade_bytes *bytes, const char *path, struct lade_error *error);
 void lade_unmap(struct lade_bytes *bytes);
 
+/*
+ * Reads a small file into memory, up to 2^30 bytes. For many files this is better than mapping each: threads that map do
+ * so one after the other, and a file that becomes shorter is an error instead of a signal.
+ */
+int lade_read_file(struct lade_bytes *bytes, const char *path, struct lade_error *error);
+void lade_free_file(struct lade_bytes *bytes);
+
 /* Where labels lie: in each record (data is NULL) or in a table of their own. */
 struct lade_labels {
     const uint8_t *data;

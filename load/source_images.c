@@ -167,13 +167,12 @@ static int compact(struct images *m)
     return LADE_OK;
 }
 
-/* Maps the file of an image. */
-static int map_image(const struct images *m, uint64_t i, struct lade_bytes *bytes, struct lade_error *error)
+static int read_file(const struct images *m, uint64_t i, struct lade_bytes *bytes, struct lade_error *error)
 {
     char path[PATH_LENGTH];
 
     (void)snprintf(path, sizeof path, "%s/%s", m->folder, m->entry[i].name); /* it did fit in walk() */
-    return lade_map(bytes, path, error);
+    return lade_read_file(bytes, path, error);
 }
 
 static int resized(const struct images *m, struct lade_picture is, struct lade_bytes bytes, uint8_t *to,
@@ -199,7 +198,7 @@ static int read_images(void *self, uint64_t i, void *to, int64_t *label, struct 
     const struct images *m = self;
     struct lade_bytes bytes;
     struct lade_picture is;
-    int status = map_image(m, i, &bytes, error);
+    int status = read_file(m, i, &bytes, error);
 
     if (status != LADE_OK)
         return status;
@@ -212,7 +211,7 @@ static int read_images(void *self, uint64_t i, void *to, int64_t *label, struct 
         status = lade_fail(error, LADE_DAMAGED, bytes.name, LADE_NO_OFFSET,
                            "has %u x %u pixels, the first image %u x %u; size=HEIGHTxWIDTH scales all to one",
                            is.height, is.width, m->size.height, m->size.width);
-    lade_unmap(&bytes);
+    lade_free_file(&bytes);
     *label = m->classes ? (int64_t)m->entry[i].class : LADE_NO_LABEL;
     return status;
 }
@@ -261,10 +260,10 @@ static int fill(struct images *m)
         status = name_classes(m);
     if (status == LADE_OK && !m->scaled) {
         struct lade_bytes bytes;
-        status = map_image(m, 0, &bytes, m->error);
+        status = read_file(m, 0, &bytes, m->error);
         if (status == LADE_OK) {
             status = lade_decode_size(&m->size, bytes, m->error);
-            lade_unmap(&bytes);
+            lade_free_file(&bytes);
         }
     }
     return status;

@@ -15,34 +15,52 @@ static int refuse(struct lade_error *error, const char *path, const char *what)
     return lade_fail(error, LADE_IO, path, LADE_NO_OFFSET, "%s: %s", what, strerror(errno));
 }
 
-int lade_map(struct lade_bytes *bytes, const char *path, struct lade_error *error)
+/* Opens a file that is not empty, and tells its size; the descriptor, or a negative status. */
+static int open_file(const char *path, size_t *size, struct lade_error *error)
 {
     struct stat about;
-
-    *bytes = (struct lade_bytes){NULL, 0, NULL};
+    int status = LADE_OK;
+    /* A pipe must not make us wait for its other end. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
     if (file < 0)
         return refuse(error, path, "cannot be opened");
-    int status = LADE_OK;
-    char *name = strdup(path);
     if (fstat(file, &about) != 0)
         status = refuse(error, path, "cannot be looked at");
     else if (!S_ISREG(about.st_mode))
         status = lade_fail(error, LADE_IO, path, LADE_NO_OFFSET, "is not a file");
     else if (about.st_size == 0)
         status = lade_fail(error, LADE_DAMAGED, path, 0, "is empty");
+    else
+        *size = (size_t)about.st_size;
+    if (status == LADE_OK)
+        return file;
+    (void)close(file);
+    return status;
+}
+
+int lade_map(struct lade_bytes *bytes, const char *path, struct lade_error *error)
+{
+    size_t size;
+    int status = LADE_OK, file = open_file(path, &size, error);
+
+    *bytes = (struct lade_bytes){NULL, 0, NULL};
+    if (file < 0)
+        return file;
+    char *name = strdup(path);
+    void *data = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+    if (data == MAP_FAILED)
+        status = refuse(error, path, "cannot be mapped");
     else if (!name)
         status = lade_fail(error, LADE_NO_MEMORY, path, LADE_NO_OFFSET, "out of memory");
-    if (status == LADE_OK) {
-        void *data = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_SHARED, file, 0);
-        if (data == MAP_FAILED)
-            status = refuse(error, path, "cannot be mapped");
-        else
-            *bytes = (struct lade_bytes){data, (size_t)about.st_size, name};
-    }
     (void)close(file);
-    if (status != LADE_OK)
-        free(name);
+    if (status == LADE_OK) {
+        *bytes = (struct lade_bytes){data, size, name};
+        return status;
+    }
+    if (data != MAP_FAILED)
+        (void)munmap(data, size);
+    free(name);
     return status;
 }
 
@@ -52,5 +70,43 @@ void lade_unmap(struct lade_bytes *bytes)
     if (bytes->data)
         (void)munmap((void *)(uintptr_t)bytes->data, bytes->size);
     free((void *)(uintptr_t)bytes->name);
+    *bytes = (struct lade_bytes){NULL, 0, NULL};
+}
+
+int lade_read_file(struct lade_bytes *bytes, const char *path, struct lade_error *error)
+{
+    size_t size, done = 0, name = strlen(path) + 1;
+    int status = LADE_OK, file = open_file(path, &size, error);
+
+    *bytes = (struct lade_bytes){NULL, 0, NULL};
+    if (file < 0)
+        return file;
+    uint8_t *data = NULL;
+    if (size > 1 << 30)
+        status = lade_fail(error, LADE_DAMAGED, path, 1 << 30, "is larger than 2^30 bytes");
+    else if (!(data = malloc(size + name)))
+        status = lade_fail(error, LADE_NO_MEMORY, path, LADE_NO_OFFSET, "out of memory");
+    while (status == LADE_OK && done < size) {
+        ssize_t got = read(file, data + done, size - done);
+        if (got > 0)
+            done += (size_t)got;
+        else if (got == 0)
+            status = lade_fail(error, LADE_DAMAGED, path, done, "became shorter while it was read");
+        else if (errno != EINTR)
+            status = refuse(error, path, "cannot be read");
+    }
+    (void)close(file);
+    if (status != LADE_OK) {
+        free(data);
+        return status;
+    }
+    /* The name lies behind the bytes. */
+    *bytes = (struct lade_bytes){data, size, memcpy(data + size, path, name)};
+    return LADE_OK;
+}
+
+void lade_free_file(struct lade_bytes *bytes)
+{
+    free((void *)(uintptr_t)bytes->data);
     *bytes = (struct lade_bytes){NULL, 0, NULL};
 }

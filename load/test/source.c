@@ -435,6 +435,38 @@ Test(make, a_source_of_ones_own)
     cr_assert_eq(lade_source_make(&source, &ops, &self, &info, &error), LADE_INVALID);
 }
 
+/* Anonymous memory of this process in KiB; -1 where the system does not tell. */
+static long anonymous(void)
+{
+    FILE *status = fopen("/proc/self/status", "r");
+    char line[256];
+    long found = -1;
+
+    while (status && fgets(line, sizeof line, status))
+        sscanf(line, "RssAnon: %ld", &found);
+    if (status)
+        fclose(status);
+    return found;
+}
+
+/* Files are mapped: a hundred times the records take no more memory. */
+Test(memory, does_not_grow_with_the_file, .init = make_folder, .fini = remove_folder)
+{
+    static uint8_t to[4096];
+    long used[2];
+
+    for (int large = 0; large < 2; large++) {
+        put_file("f", "x", 1);
+        cr_assert_eq(truncate(in_folder("@/f"), large ? 100 << 20 : 1 << 20), 0);
+        struct lade_source *source = open_good("records:@/f,size=4096,label=0:1");
+        for (uint64_t i = 0; i < lade_source_info(source)->count; i++)
+            cr_assert_eq(lade_source_read(source, i, to, NULL, NULL), LADE_OK);
+        used[large] = anonymous();
+        lade_source_close(source);
+    }
+    cr_assert(used[1] - used[0] < 1024, "%ld KiB and %ld KiB", used[0], used[1]);
+}
+
 static struct lade_source *shared;
 
 static void *read_all(void *arg)

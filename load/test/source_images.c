@@ -99,6 +99,7 @@ Test(images, classes_order_names_and_keys, .init = make_folder, .fini = remove_f
         cr_assert_eq(lade_source_label(source, i, &label, NULL), LADE_OK);
         cr_assert_eq(label, labels[i]);
     }
+    cr_assert_eq(lade_source_key(source, 5), 5, "there is no such sample");
     lade_source_name(source, 0, tiny, sizeof tiny);
     cr_assert_str_eq(tiny, "a/2");
     /* FNV-1a of "a/2.png", computed outside. */
