@@ -237,7 +237,7 @@ int inspect_main(int argc, char **argv)
     l.text = argv[optind];
     if (lade_source_open(&l.source, l.text, &error) != LADE_OK)
         return source_trouble("inspect", &error);
-    l.info = lade_source_info(l.source);
+    l.info = lade_source_about(l.source);
     l.sample = malloc(l.info->bytes);
     if (l.info->classes && l.info->count != LADE_ENDLESS)
         l.frequency = calloc((size_t)l.info->classes, sizeof *l.frequency);

@@ -167,7 +167,7 @@ static int open_source(struct synth *s, const struct options *o)
     }
     if (lade_source_open(&s->source, text, &error) != LADE_OK)
         return source_trouble("synth", &error);
-    s->info = lade_source_info(s->source);
+    s->info = lade_source_about(s->source);
     s->sample = malloc(s->info->bytes);
     if (!s->sample)
         fputs("lade synth: out of memory\n", stderr);

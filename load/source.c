@@ -68,7 +68,7 @@ void lade_source_close(struct lade_source *source)
     free(source);
 }
 
-const struct lade_source_info *lade_source_info(const struct lade_source *source)
+const struct lade_source_info *lade_source_about(const struct lade_source *source)
 {
     return &source->info;
 }

@@ -205,7 +205,7 @@ int lade_flat_source(struct lade_source **source, const char *kind, const struct
     return status;
 }
 
-int lade_source_array(struct lade_source **source, const struct lade_source_array *array, struct lade_error *error)
+int lade_source_open_array(struct lade_source **source, const struct lade_source_array *array, struct lade_error *error)
 {
     struct lade_flat flat = {.parts = 1, .count = array->count, .shape = array->shape};
 

@@ -151,7 +151,7 @@ static int open_synthetic(struct lade_source **source, struct items *it)
         status = number(it, "seed", &c.seed);
     if (status == LADE_OK)
         status = all_taken(it);
-    return status == LADE_OK ? lade_source_synthetic(source, &c, it->error) : status;
+    return status == LADE_OK ? lade_source_open_synthetic(source, &c, it->error) : status;
 }
 
 /* Files that are mapped on the way; undone when something fails. */

@@ -174,7 +174,8 @@ static int check(const struct lade_source_synthetic *c, struct lade_error *error
     return why ? lade_fail(error, LADE_INVALID, "synthetic", LADE_NO_OFFSET, "%s", why) : LADE_OK;
 }
 
-int lade_source_synthetic(struct lade_source **source, const struct lade_source_synthetic *c, struct lade_error *error)
+int lade_source_open_synthetic(struct lade_source **source, const struct lade_source_synthetic *c,
+                               struct lade_error *error)
 {
     struct lade_source_ops ops = {.read = read_synthetic, .label = label_synthetic, .close = close_synthetic};
 

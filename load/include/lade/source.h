@@ -118,8 +118,8 @@ struct lade_source_array {
 };
 
 /* A source of arrays in memory, which must stay as they are until it is closed. */
-LADE_API int lade_source_array(struct lade_source **source, const struct lade_source_array *array,
-                               struct lade_error *error);
+LADE_API int lade_source_open_array(struct lade_source **source, const struct lade_source_array *array,
+                                    struct lade_error *error);
 
 struct lade_source_synthetic {
     uint64_t count;          /* or LADE_ENDLESS */
@@ -139,8 +139,8 @@ LADE_API void lade_source_synthetic_default(struct lade_source_synthetic *synthe
  * those two numbers as well), so that any thread makes any sample at any time. Each class has a pattern of its own under
  * noise, so that there is something to learn.
  */
-LADE_API int lade_source_synthetic(struct lade_source **source, const struct lade_source_synthetic *synthetic,
-                                   struct lade_error *error);
+LADE_API int lade_source_open_synthetic(struct lade_source **source, const struct lade_source_synthetic *synthetic,
+                                        struct lade_error *error);
 
 /* The sample that sample i is a copy of, or i; i also where the source is of another kind. */
 LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source, uint64_t i);
@@ -156,7 +156,7 @@ LADE_API int lade_source_make(struct lade_source **source, const struct lade_sou
 LADE_API void lade_source_close(struct lade_source *source);
 
 /* Valid until the source is closed. */
-LADE_API const struct lade_source_info *lade_source_info(const struct lade_source *source);
+LADE_API const struct lade_source_info *lade_source_about(const struct lade_source *source);
 
 /*
  * Reads sample i, info.bytes bytes, into the buffer, which needs no alignment, and its label (LADE_NO_LABEL where there
