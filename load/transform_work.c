@@ -139,18 +139,39 @@ void lade_layout_change(const struct lade_image *input, const void *from, void *
                 memcpy(out, in + (r * columns + c) * size, size);
 }
 
+/* Plain loops over one kind of number each, which compilers turn into vector instructions. */
+static void line_bytes(const uint8_t *restrict from, size_t count, float a, float b, float *restrict to)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = (float)from[i] * a + b;
+}
+
+static void line_floats(const float *restrict from, size_t count, float a, float b, float *restrict to)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = from[i] * a + b;
+}
+
 void lade_normalise(const struct lade_image *input, const void *from, const float *a, const float *b, float *to)
 {
     size_t pixels = (size_t)input->height * input->width, channels = input->channels;
-    bool planes = input->layout == LADE_CHW;
-    const uint8_t *bytes = input->dtype == LADE_U8 ? from : NULL;
+    const uint8_t *bytes = from;
     const float *floats = from;
 
-    for (size_t outer = 0; outer < (planes ? channels : pixels); outer++)
-        for (size_t inner = 0; inner < (planes ? pixels : channels); inner++) {
-            size_t i = outer * (planes ? pixels : channels) + inner, c = planes ? outer : inner;
-            to[i] = (bytes ? (float)bytes[i] : floats[i]) * a[c] + b[c];
-        }
+    if (input->layout == LADE_CHW)
+        for (size_t c = 0; c < channels; c++)
+            if (input->dtype == LADE_U8)
+                line_bytes(bytes + c * pixels, pixels, a[c], b[c], to + c * pixels);
+            else
+                line_floats(floats + c * pixels, pixels, a[c], b[c], to + c * pixels);
+    else if (input->dtype == LADE_U8)
+        for (size_t p = 0; p < pixels; p++)
+            for (size_t c = 0; c < channels; c++)
+                to[p * channels + c] = (float)bytes[p * channels + c] * a[c] + b[c];
+    else
+        for (size_t p = 0; p < pixels; p++)
+            for (size_t c = 0; c < channels; c++)
+                to[p * channels + c] = floats[p * channels + c] * a[c] + b[c];
 }
 
 static uint8_t byte_of(float x)
@@ -163,14 +184,15 @@ static uint8_t byte_of(float x)
 void lade_cast(size_t elements, enum lade_dtype from_type, const void *from, enum lade_dtype to_type, float scale,
                void *to)
 {
-    const uint8_t *bytes = from_type == LADE_U8 ? from : NULL;
+    const uint8_t *bytes = from;
     const float *floats = from;
+    uint8_t *out = to;
 
-    for (size_t i = 0; i < elements; i++) {
-        float x = (bytes ? (float)bytes[i] : floats[i]) * scale;
-        if (to_type == LADE_F32)
-            ((float *)to)[i] = x;
-        else
-            ((uint8_t *)to)[i] = byte_of(x);
-    }
+    if (to_type == LADE_F32 && from_type == LADE_U8)
+        line_bytes(from, elements, scale, 0, to);
+    else if (to_type == LADE_F32)
+        line_floats(from, elements, scale, 0, to);
+    else
+        for (size_t i = 0; i < elements; i++)
+            out[i] = byte_of((from_type == LADE_U8 ? (float)bytes[i] : floats[i]) * scale);
 }
