@@ -1,8 +1,8 @@
 /* harness
  * property: who finds a cell that an insert marked MOVED finds the next array, too
  * threads: 3
- * bound: 1 to 1 cell; growth without moves, an insert, a replace
- * executions: 92
+ * bound: 1 to 1 cell; growth and a move, an insert, a replace
+ * executions: 1131
  * cover: there
  * cover genmc: none
  * cover native: none
@@ -24,12 +24,14 @@ static void setup(void)
 
 static void work(int id)
 {
-    if (id == 0)
+    if (id == 0) {
         grow(1);
-    else if (id == 1)
+        help(); /* has the block in hands when the insert comes to its cell */
+    } else if (id == 1) {
         assert(insert_(1, 1, 5) == 5);
-    else if (replace_(2, 1, 6) == 5)
+    } else if (replace_(2, 1, 6) == 5) {
         cover(there);
+    }
 }
 
 static void finish(void)
