@@ -9,6 +9,7 @@
  */
 /* SPDX-License-Identifier: MIT */
 #define THREADS 2
+#define INJECTED /* the shortest way takes only a cell that nobody had */
 #include "harness.h"
 
 #include "small.h"
