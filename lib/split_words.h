@@ -42,7 +42,7 @@ static inline void meet_arrays(const struct lade_split *s, struct meeting *m, ui
     unsigned set[2] = {0, 0};
 
     for (unsigned i = 0; i < 2 * HALF; i++)
-        set[i / HALF] += word >> i & 1;
+        set[i / HALF] += (unsigned)(word >> i & 1);
     m->mass[0] = LADE_SPLIT_WHOLE / HALF * set[0];
     m->mass[1] = (s->config.uncorrected ? LADE_SPLIT_WHOLE - m->mass[0] : LADE_SPLIT_WHOLE) / HALF * set[1];
     m->left = LADE_SPLIT_WHOLE - m->mass[0] - m->mass[1];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Zeroed memory for the arrays of tables. */
+#ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* mmap's flags */
+#endif
 #include "table.h"
 
 #include <sys/mman.h>
