@@ -294,7 +294,7 @@ int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64
     lade_read_lock_light();
     h = lade_table_mix(&t->mixer, key);
     a = root_of(t);
-    if (is_side(h) || next_of(a))
+    if (is_side(h))
         return insert_and_unlock(t, h, value, winner);
     c = find_first(a, h, &found);
     if (found == h && (val = load_val(c), is_open_value(val))) {
@@ -303,8 +303,8 @@ int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64
         lade_read_unlock_light();
         return LADE_PRESENT;
     }
-    if (found != EMPTY || LADE_TABLE_COUNTED(a, c) || atomic_load_explicit(&a->starved, memory_order_relaxed) ||
-        !take_cell(c, h, value + VALUE_0))
+    if (found != EMPTY || next_of(a) || LADE_TABLE_COUNTED(a, c) ||
+        atomic_load_explicit(&a->starved, memory_order_relaxed) || !take_cell(c, h, value + VALUE_0))
         return insert_and_unlock(t, h, value, winner);
     if (winner)
         *winner = value;
@@ -347,9 +347,19 @@ size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t co
         return 0;
     lade_read_lock();
     for (size_t i = 0, n; i < count; i += n) {
+        struct array *a = root_of(t);
         n = fetch_many(t, keys + i, count - i, h);
         for (size_t j = 0; j < n; j++) {
-            status[i + j] = get(t, h[j], &values[i + j]);
+            uint64_t found = MOVED, val = FROZEN;
+            struct cell *c = is_side(h[j]) ? NULL : find_first(a, h[j], &found);
+            if (found == h[j])
+                val = load_val(c);
+            if (is_open_value(val)) {
+                values[i + j] = val - VALUE_0;
+                status[i + j] = LADE_OK;
+            } else {
+                status[i + j] = get(t, h[j], &values[i + j]);
+            }
             good += status[i + j] == LADE_OK;
         }
     }

@@ -2,7 +2,7 @@
  * property: a cell with a key and no value, as a stopped thread leaves it, is completed by whoever needs it, and moved over
  * threads: 3
  * bound: 1 to 2 cells; a key without a value; insert, get and replace, growth
- * executions: 3176
+ * executions: 2753
  * cover: mine
  * engines: explore native tsan
  * timeout: 120

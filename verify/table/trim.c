@@ -2,7 +2,7 @@
  * property: trim drops what removed keys left, but not a key that comes back meanwhile
  * threads: 2
  * bound: 5 cells to 3 or 4; trim against the insert of a removed key
- * executions: 44
+ * executions: 36
  * cover: smaller
  * cover genmc: none
  * engines: explore native tsan genmc/rc11
