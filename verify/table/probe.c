@@ -56,7 +56,11 @@ static void thread(int id)
     h = third * (UINT64_MAX / 3) + third + 1;
     seek(&s, h, false);
     assert(!(look_up(&a, &s) & FROZEN));
-    (void)look_first(&a, h);
+    c = find_first(&a, h, &val);
+    assert(val == h || val == EMPTY || val == MOVED);
+    assert(c == a.end ? val == MOVED : c >= first && c < first + 3 && c->key == val);
+    c = NULL;
+    val = ABSENT;
     enum find found = find_cell(&a, &s, want, &c, &val, &counted);
     if (found == FOUND) {
         cover(found);
