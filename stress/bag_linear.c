@@ -449,8 +449,9 @@ struct mover {
 
 static void put_there(struct mover *m)
 {
-    m->handle->remembered = 0;
-    m->handle->cursor = 1 - m->slot;
+    /* As if the handle had emptied that slot last, which is where it puts then. */
+    m->handle->remembered = 1;
+    m->handle->emptied[m->handle->last % REMEMBERED] = (uint32_t)(1 - m->slot);
     (void)do_put(&m->log, m->handle, m->word++);
 }
 
