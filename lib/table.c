@@ -352,7 +352,7 @@ size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t co
         for (size_t j = 0; j < n; j++) {
             uint64_t found = MOVED, val = FROZEN;
             struct cell *c = is_side(h[j]) ? NULL : find_first(a, h[j], &found);
-            if (found == h[j])
+            if (c && found == h[j])
                 val = load_val(c);
             if (is_open_value(val)) {
                 values[i + j] = val - VALUE_0;

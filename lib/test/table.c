@@ -149,7 +149,8 @@ Test(table, keys_that_look_like_codes_are_keys_as_any_other)
 {
     struct lade_table *t = make((struct lade_table_config){.hash = &plain});
     const uint64_t keys[] = {0, UINT64_MAX, 1, UINT64_MAX - 1};
-    uint64_t value = 0;
+    uint64_t value = 0, values[4];
+    int status[4];
 
     for (size_t i = 0; i < 4; i++) {
         cr_assert_eq(lade_table_get(t, keys[i], NULL), LADE_ABSENT);
@@ -157,6 +158,9 @@ Test(table, keys_that_look_like_codes_are_keys_as_any_other)
         cr_assert_eq(lade_table_insert(t, keys[i], 9, &value), LADE_PRESENT);
         cr_assert_eq(value, i);
     }
+    cr_assert_eq(lade_table_get_many(t, keys, 4, values, status), 4);
+    for (size_t i = 0; i < 4; i++)
+        cr_assert_eq(values[i], i);
     for (size_t i = 0; i < 4; i++) {
         cr_assert_eq(lade_table_replace(t, keys[i], 10 + i, &value), LADE_OK);
         cr_assert_eq(value, i);
