@@ -10,6 +10,13 @@ TestSuite(split_merge, .init = begin, .fini = end);
 
 enum { KEYS = 200, SALT = 9 };
 
+/* A word is named by its bytes, the lowest first, on every machine. */
+static void name(uint64_t word, unsigned char bytes[8])
+{
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(word >> 8 * i);
+}
+
 /* Keys from first to last - 1, in groups of three. */
 static struct lade_split *decided(uint32_t weight, uint64_t first, uint64_t last)
 {
@@ -17,10 +24,12 @@ static struct lade_split *decided(uint32_t weight, uint64_t first, uint64_t last
     struct lade_split *s = make((struct lade_split_config){.parts = 3, .weights = weights, .rule = LADE_SPLIT_COIN});
 
     for (uint64_t k = first; k < last; k++) {
-        uint64_t group = k / 3;
+        unsigned char key[8], group[8];
         struct lade_split_item it = {
-            .key = &k, .key_size = sizeof k, .group = k % 2 ? &group : NULL, .group_size = sizeof group};
+            .key = key, .key_size = sizeof key, .group = k % 2 ? group : NULL, .group_size = sizeof group};
         unsigned part;
+        name(k, key);
+        name(k / 3, group);
         cr_assert_eq(lade_split_route(s, &it, &part), LADE_OK);
     }
     return s;
@@ -28,9 +37,11 @@ static struct lade_split *decided(uint32_t weight, uint64_t first, uint64_t last
 
 static unsigned recorded(struct lade_split *s, uint64_t k)
 {
-    struct lade_split_item it = {.key = &k, .key_size = sizeof k};
+    unsigned char key[8];
+    struct lade_split_item it = {.key = key, .key_size = sizeof key};
     struct lade_split_found found;
 
+    name(k, key);
     (void)lade_split_find(s, &it, &found);
     return found.key;
 }
