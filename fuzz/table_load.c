@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool strings = data[0] & STRINGS;
     struct lade_table *table = tables[strings][0], *other = tables[strings][1];
     struct stream s = {(uint8_t *)(uintptr_t)data + 1, size - 1, 0}, copy = {NULL, 0, 0};
-    struct lade_source source = {get_stream, &s, 0}, again = {get_stream, &copy, 0};
+    struct lade_inlet source = {get_stream, &s, 0}, again = {get_stream, &copy, 0};
     struct lade_sink sink = {put_stream, &copy};
     uint64_t offset = UINT64_MAX;
 

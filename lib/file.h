@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that are replaced whole or not at all, and streams of bytes from and to them. Internal.
+ * Files that are replaced whole or not at all, and streams of bytes from and to them. Internal to the libraries
+ * of lade.
  *
  * A new file is written under a name of its own in the directory of the old one, synced, and renamed; the directory is
  * synced as well. At every moment the path is the old file or the new one. A process that is killed may leave the file
@@ -11,6 +12,7 @@
 #ifndef LADE_LIB_FILE_H
 #define LADE_LIB_FILE_H
 
+#include <lade/api.h>
 #include <lade/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +28,7 @@ struct lade_sink {
  * Where bytes come from. get answers LADE_OK when it has read all of them, LADE_EMPTY when the end comes before that, and
  * LADE_IO. What it has read when it does not answer LADE_OK is lost.
  */
-struct lade_source {
+struct lade_inlet {
     int (*get)(void *context, void *bytes, size_t size);
     void *context;
     uint64_t at; /* offset of what get will read next, kept by those that call it */
@@ -43,25 +45,25 @@ struct lade_file {
  * with replace or drop, and path stays valid until then. A path that is something else than a file is refused, and a
  * symbolic link is replaced itself.
  */
-int lade_file_create(struct lade_file *f, const char *path);
+LADE_API int lade_file_create(struct lade_file *f, const char *path);
 
 /* Everything is written: puts it into the place of path. After LADE_IO path is the old file or the new one, whole. */
-int lade_file_replace(struct lade_file *f);
+LADE_API int lade_file_replace(struct lade_file *f);
 
 /* For reading: LADE_OK, then drop; or LADE_IO. */
-int lade_file_open(struct lade_file *f, const char *path);
+LADE_API int lade_file_open(struct lade_file *f, const char *path);
 
 /* Closes it, and removes one that was begun. Keeps errno. */
-void lade_file_drop(struct lade_file *f);
+LADE_API void lade_file_drop(struct lade_file *f);
 
 /* put and get of a sink and a source whose context is the struct lade_file. Short transfers and signals do not matter. */
-bool lade_file_put(void *file, const void *bytes, size_t size);
-int lade_file_get(void *file, void *bytes, size_t size);
+LADE_API bool lade_file_put(void *file, const void *bytes, size_t size);
+LADE_API int lade_file_get(void *file, void *bytes, size_t size);
 
 /*
  * Reads the last bytes of a file and answers how many bytes the file holds, or 0 when that is not known. A file with holes
  * counts as at most four times what it takes on the disk, so that a small one cannot pretend to be huge.
  */
-uint64_t lade_file_tail(struct lade_file *f, void *bytes, size_t size);
+LADE_API uint64_t lade_file_tail(struct lade_file *f, void *bytes, size_t size);
 
 #endif

@@ -288,7 +288,7 @@ static bool is_entry(void *parts, const struct lade_table_entry *entry)
 
 static int read_table(struct stream *f, struct lade_split *s)
 {
-    struct lade_source source = {lade_file_get, &f->file, f->at};
+    struct lade_inlet source = {lade_file_get, &f->file, f->at};
     int status = lade_table_read(s->table, &source, lade_table_expected(&f->file), &f->begin);
 
     if (status == LADE_OK && lade_table_for_each(s->table, is_entry, &s->config.parts) != LADE_OK) {

@@ -158,7 +158,7 @@ int lade_table_write(struct lade_table *table, const struct lade_sink *sink)
 
 struct reader {
     struct lade_table *table;
-    struct lade_source *source;
+    struct lade_inlet *source;
     bool words;
     uint32_t checksum;
     uint64_t total;
@@ -312,7 +312,7 @@ static void make_room(struct lade_table *table, uint64_t expected)
     (void)lade_table_reserve(table, stats.keys + expected);
 }
 
-int lade_table_read(struct lade_table *table, struct lade_source *source, uint64_t expected, uint64_t *offset)
+int lade_table_read(struct lade_table *table, struct lade_inlet *source, uint64_t expected, uint64_t *offset)
 {
     struct reader r = {.table = table, .source = source, .words = has_words(table), .room = LADE_TABLE_SAVE_BLOCK};
     uint64_t good = source->at;
@@ -362,7 +362,7 @@ int lade_table_save(struct lade_table *table, const char *path)
 int lade_table_load(struct lade_table *table, const char *path, uint64_t *offset)
 {
     struct lade_file file;
-    struct lade_source source = {lade_file_get, &file, 0};
+    struct lade_inlet source = {lade_file_get, &file, 0};
     unsigned char more;
     int status = lade_file_open(&file, path);
 

@@ -30,7 +30,7 @@ int lade_table_write(struct lade_table *table, const struct lade_sink *sink);
  * LADE_OK; LADE_DAMAGED, also when the stream ends too early; LADE_INVALID: of the other kind, or of a version that is not
  * known; LADE_IO from get; LADE_NO_MEMORY and LADE_FULL, also from the table.
  */
-int lade_table_read(struct lade_table *table, struct lade_source *source, uint64_t expected, uint64_t *offset);
+int lade_table_read(struct lade_table *table, struct lade_inlet *source, uint64_t expected, uint64_t *offset);
 
 /* What to expect of a file that ends with such a stream. It is not checked, and bounded by the size of the file. */
 uint64_t lade_table_expected(struct lade_file *f);

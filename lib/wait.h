@@ -2,13 +2,14 @@
 /*
  * Events: those who wait for something and those who bring it about meet here. Telling takes no lock and costs one load
  * when nobody waits. A thread that stops while it tells is not missed: the next one tells again. One that stops while
- * it waits costs each teller a system call. Internal.
+ * it waits costs each teller a system call. Internal to the libraries of lade.
  */
 #ifndef LADE_LIB_WAIT_H
 #define LADE_LIB_WAIT_H
 
 #include "step.h"
 
+#include <lade/api.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -18,11 +19,11 @@ struct lade_event {
 };
 
 /* Sleeps while *word is value, until woken or until the deadline (CLOCK_MONOTONIC, nanoseconds; negative: none). */
-void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline);
-void lade_futex_wake(_Atomic uint32_t *word);
+LADE_API void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline);
+LADE_API void lade_futex_wake(_Atomic uint32_t *word);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
-int64_t lade_now(void);
+LADE_API int64_t lade_now(void);
 
 /* Who waits: expect, look at the number, look once more for the thing itself, sleep on the number; in the end leave. */
 static inline void lade_event_expect(struct lade_event *event)

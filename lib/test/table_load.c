@@ -376,7 +376,7 @@ Test(table_load, a_stream_inside_another, .init = enter_thread, .fini = leave_th
     struct lade_table *table = filled_table(LADE_TABLE_WORDS, 10), *to = make_table(LADE_TABLE_WORDS);
     struct stream s = {0};
     struct lade_sink sink = {stream_put, &s};
-    struct lade_source source = {stream_get, &s, 5};
+    struct lade_inlet source = {stream_get, &s, 5};
     uint64_t offset = 0;
 
     cr_assert(stream_put(&s, "title", 5));
@@ -405,7 +405,7 @@ Test(table_load, a_table_that_is_too_small, .init = enter_thread, .fini = leave_
 {
     struct lade_table *from = filled_table(LADE_TABLE_WORDS, 20000), *to = NULL;
     struct lade_table_config config = {.max_bytes = 100000};
-    struct lade_source source = {stream_get, NULL, 0};
+    struct lade_inlet source = {stream_get, NULL, 0};
     struct stream s;
     uint64_t offset = 0;
 

@@ -139,7 +139,7 @@ static inline void write_stream(struct lade_table *table, struct stream *s)
 
 static inline int read_stream(struct lade_table *table, struct stream *s, uint64_t *offset)
 {
-    struct lade_source source = {stream_get, s, 0};
+    struct lade_inlet source = {stream_get, s, 0};
 
     s->at = 0;
     s->calls = 0;

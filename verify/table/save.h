@@ -144,7 +144,7 @@ void lade_table_measure(struct lade_table *t, struct lade_table_stats *stats)
 
 static void thread(int id)
 {
-    struct lade_source source = {get_any, &given, 0};
+    struct lade_inlet source = {get_any, &given, 0};
     uint64_t offset = UINT64_MAX;
 
     (void)id;

@@ -9,7 +9,7 @@ from .certify import KEPT, KILLED, SKIPPED, Verdict
 
 HEAD = """# The order certificate
 
-Every memory order stronger than relaxed in `lib/` is a *site* with a name. Each site is weakened by each single step, and
+Every memory order stronger than relaxed in the libraries is a *site* with a name. Each site is weakened by each single step, and
 the module's harnesses run on the weakened library, under two independent model checkers with the model RC11: our own
 `verify/explore`, and GenMC. KILLED means that a harness found a counterexample, and names the harness and the kind of
 error: the order is needed, and the harness would notice its loss. KEPT means that none did, and gives the reason why the

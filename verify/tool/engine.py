@@ -11,6 +11,7 @@ from typing import Callable, Optional, Sequence
 from .harness import Harness
 from .process import HOW_TO_GET, Done, find_tool, run, tool_version
 from .result import FAIL, PASS, SKIP, TIMEOUT, VACUOUS, Error, Outcome
+from .sites import LIBRARIES
 
 MODELLING = ("genmc", "cbmc", "explore")
 DEFAULT_TIMEOUT = 60
@@ -18,7 +19,7 @@ DEFAULT_TIMEOUT = 60
 
 @dataclass
 class Context:
-    """Where a run takes place. `root` holds lib/ and verify/; a weakening run points it at a changed copy."""
+    """Where a run takes place. `root` holds the libraries and verify/; a weakening run points it at a changed copy."""
 
     root: Path
     includes: Sequence[Path] = ()
@@ -29,6 +30,10 @@ class Context:
     def include_flags(self, harness: Harness, engine: str) -> list[str]:
         places = [harness.path.parent, *(Path(p).resolve() for p in self.includes)]
         places += [self.root / "verify", self.root / "lib" / "include", self.root / "lib"]
+        module = harness.path.parent.name
+        for library in LIBRARIES[1:]:
+            if (self.root / library / f"{module}.h").exists():  # where the module lives
+                places += [self.root / library / "include", self.root / library]
         if engine in MODELLING:
             places.insert(0, self.root / "verify" / "model")
         return [f"-I{place}" for place in places]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Sequence
 
-from .sites import LOAD_PART, Site
+from .sites import LIBRARIES, LOAD_PART, Site
 
 STEPS = {
     "load": {"seq_cst": ["acquire"], "acquire": ["relaxed"], "consume": ["relaxed"]},
@@ -133,9 +133,10 @@ def protocol_mutants(module: str, root: Path) -> list[Mutant]:
 
 
 def write_copy(mutant: Mutant, root: Path, target: Path) -> None:
-    """A copy of lib/ and verify/ with the changed file. Both, because a quoted include looks next to the includer first."""
+    """A copy of the libraries and verify/ with the changed file. All, because a quoted include looks next to the includer first."""
     skip = shutil.ignore_patterns("__pycache__", "tool", "engine", "negative", "litmus", "museum", "build", "test", "mutants",
                                   "oracle")
-    for folder in ("lib", "verify"):
-        shutil.copytree(root / folder, target / folder, ignore=skip, symlinks=True)
+    for folder in (*LIBRARIES, "verify"):
+        if (root / folder).is_dir():
+            shutil.copytree(root / folder, target / folder, ignore=skip, symlinks=True)
     (target / mutant.file).write_text(mutant.text, encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Order sites: every atomic access in lib/ with an order stronger than relaxed, and the tag that names it.
+"""Order sites: every atomic access in the libraries with an order stronger than relaxed, and the tag that names it.
 
 A tag trails the statement of its access (or the brace that opens the block):
 
@@ -16,6 +16,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterator, Optional
+
+LIBRARIES = ("lib", "load", "gpu")  # folders whose orders are sites
 
 ORDER = r"memory_order_(relaxed|consume|acquire|release|acq_rel|seq_cst)"
 NAME = r"\[[a-z]\w*\.[\w.-]+\]"
@@ -179,11 +181,11 @@ def _scan_file(source: Source, scan: Scan) -> None:
 
 
 def scan_library(root: Path) -> Scan:
-    """Read all of lib/ and check that tags are complete: no untagged order, no missing partner, no name twice."""
+    """Read all sources and check that tags are complete: no untagged order, no missing partner, no name twice."""
     scan = Scan()
-    lib = root / "lib"
-    for path in sorted([*lib.glob("*.c"), *lib.glob("*.h"), *(lib / "include" / "lade").glob("*.h")]):
-        _scan_file(Source(path, root), scan)
+    for folder in (root / name for name in LIBRARIES):
+        for path in sorted([*folder.glob("*.c"), *folder.glob("*.h"), *(folder / "include" / "lade").glob("*.h")]):
+            _scan_file(Source(path, root), scan)
     names: dict[str, Site] = {}
     for site in scan.sites:
         if site.name in names:
