@@ -182,7 +182,6 @@ LADE_API size_t lade_bag_for_each(struct lade_bag_handle *handle, bool (*visit)(
  * Waiting forms: as the ones above, but for LADE_EMPTY, LADE_FULL and LADE_LIMITED they wait. timeout is in
  * nanoseconds; LADE_FOREVER: none. Also LADE_TIMEOUT, and LADE_CANCELLED.
  */
-#define LADE_FOREVER INT64_C(-1)
 LADE_API int lade_bag_put_wait(struct lade_bag_handle *handle, const void *element, int64_t timeout);
 LADE_API int lade_bag_draw_wait(struct lade_bag_handle *handle, void *element, int64_t timeout);
 LADE_API int lade_bag_exchange_wait(struct lade_bag_handle *handle, const void *in, void *out, int64_t timeout);

@@ -4,6 +4,7 @@
 #define LADE_STATUS_H
 
 #include <lade/api.h>
+#include <stdint.h>
 
 LADE_BEGIN
 
@@ -27,6 +28,9 @@ enum lade_status {
     LADE_PRESENT = -15,   /* the key is there already */
     LADE_CONFLICT = -16,  /* two rules that were asked for contradict each other */
 };
+
+/* As a time to wait: without end. */
+#define LADE_FOREVER INT64_C(-1)
 
 /* A short English text, never NULL, also for values outside the enumeration. */
 LADE_API const char *lade_status_text(int status);
