@@ -40,6 +40,8 @@ const char *lade_status_text(int status)
         return "the key is there already";
     case LADE_CONFLICT:
         return "two rules contradict each other";
+    case LADE_DEVICE:
+        return "a call of the device failed";
     }
     return "unknown status";
 }

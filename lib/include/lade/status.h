@@ -27,6 +27,7 @@ enum lade_status {
     LADE_ABSENT = -14,    /* no such key */
     LADE_PRESENT = -15,   /* the key is there already */
     LADE_CONFLICT = -16,  /* two rules that were asked for contradict each other */
+    LADE_DEVICE = -17,    /* a call of the device failed */
 };
 
 /* As a time to wait: without end. */
