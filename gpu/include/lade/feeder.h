@@ -122,6 +122,7 @@ LADE_API int lade_feeder_create(struct lade_feeder **feeder, const struct lade_f
 struct lade_feeder_tensor {
     void *data;                     /* address on the device; opencl: a cl_mem */
     uint64_t offset;                /* in bytes from there */
+    const void *host;               /* the same bytes in staging memory, which are there whether the copy is or not */
     const struct lade_shape *shape; /* dim[0] is the rows of this batch */
 };
 
@@ -167,6 +168,9 @@ LADE_API int lade_feeder_release(struct lade_feeder *feeder, const struct lade_f
 
 struct DLManagedTensorVersioned; /* see lade/dlpack.h */
 
+/* Which of the two memories of a slot: where the batch is copied to, or where it was written. */
+enum lade_feeder_side { LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_HOST_SIDE };
+
 /*
  * A tensor of the batch for other libraries, by DLPack 1. It keeps the slot from being written until its deleter is
  * called and the stream (or event, see lade_feeder_done) has passed what was put into it up to then. The deleter may be
@@ -175,7 +179,8 @@ struct DLManagedTensorVersioned; /* see lade/dlpack.h */
  * can be exported once: LADE_TOO_MANY. LADE_NO_MEMORY.
  */
 LADE_API int lade_feeder_export(struct lade_feeder *feeder, const struct lade_feeder_batch *batch, unsigned tensor,
-                                enum lade_feeder_done done, void *handle, struct DLManagedTensorVersioned **managed);
+                                enum lade_feeder_side side, enum lade_feeder_done done, void *handle,
+                                struct DLManagedTensorVersioned **managed);
 
 /* No further batch is begun. next gives those that were, then LADE_CLOSED. Does not wait. */
 LADE_API void lade_feeder_drain(struct lade_feeder *feeder);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine itself as device: batches are used where they were written, and nothing is ever under way. */
+#include "backend.h"
+
+#include <lade/dlpack.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int host_open(void **self, const struct lade_backend_config *config, struct lade_feeder_failure *failure)
+{
+    static char device; /* an address that is not NULL */
+
+    if (config->device != 0 || config->native[0] || config->native[1]) {
+        failure->call = "open";
+        failure->code = config->device;
+        strcpy(failure->text, "there is one device, and no native handle");
+        return LADE_INVALID;
+    }
+    *self = &device;
+    return LADE_OK;
+}
+
+static void host_close(void *self)
+{
+    (void)self;
+}
+
+static int host_staging_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
+{
+    (void)self;
+    (void)failure;
+    *memory = aligned_alloc(LADE_FEEDER_ALIGN, bytes);
+    if (!*memory)
+        return LADE_NO_MEMORY;
+    memset(*memory, 0, bytes); /* pages are there before the first batch */
+    return LADE_OK;
+}
+
+static void host_staging_put(void *self, void *memory, size_t bytes)
+{
+    (void)self;
+    (void)bytes;
+    free(memory);
+}
+
+static int host_pin(void *self, void *memory, size_t bytes, struct lade_feeder_failure *failure)
+{
+    (void)self;
+    (void)memory;
+    (void)bytes;
+    (void)failure;
+    return LADE_OK;
+}
+
+static void host_unpin(void *self, void *memory, size_t bytes)
+{
+    (void)self;
+    (void)memory;
+    (void)bytes;
+}
+
+/* Events: streams of the host are past everything that was ever put into them. */
+static int host_event_get(void *self, void **event, struct lade_feeder_failure *failure)
+{
+    (void)failure;
+    *event = self;
+    return LADE_OK;
+}
+
+static void host_event_put(void *self, void *event)
+{
+    (void)self;
+    (void)event;
+}
+
+static int host_record(void *self, void *event, enum lade_feeder_done done, void *handle,
+                       struct lade_feeder_failure *failure)
+{
+    (void)self;
+    (void)event;
+    (void)done;
+    (void)handle;
+    (void)failure;
+    return LADE_OK;
+}
+
+static int host_query(void *self, void *event, struct lade_feeder_failure *failure)
+{
+    (void)self;
+    (void)event;
+    (void)failure;
+    return 1;
+}
+
+static void *host_native(void *self, unsigned which)
+{
+    (void)self;
+    (void)which;
+    return NULL;
+}
+
+const struct lade_backend lade_backend_host = {
+    .name = "host",
+    .dlpack_device = kDLCPU,
+    .dlpack_staging = kDLCPU,
+    .copies = false,
+    .addresses = true,
+    .open = host_open,
+    .close = host_close,
+    .staging_get = host_staging_get,
+    .staging_put = host_staging_put,
+    .pin = host_pin,
+    .unpin = host_unpin,
+    .event_get = host_event_get,
+    .event_put = host_event_put,
+    .record = host_record,
+    .query = host_query,
+    .native = host_native,
+};

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* What the feeder's threads and its consumers do to a slot. */
+#include "feeder.h"
+
+/* How long to sleep between two looks at an event of the device, which wakes nobody. */
+#define NAP_MIN 20000 /* nanoseconds */
+#define NAP_MAX 1000000
+
+#ifndef LADE_FEEDER_NAP /* harnesses have another idea of time */
+#define LADE_FEEDER_NAP(word, number, until) lade_futex_wait(word, number, until)
+#endif
+
+int64_t lade_feeder_deadline(int64_t timeout)
+{
+    if (timeout < 0)
+        return -1;
+    int64_t now = lade_now();
+    return timeout < INT64_MAX - now ? now + timeout : INT64_MAX;
+}
+
+int lade_feeder_fail(struct lade_feeder *f, const struct lade_feeder_failure *failure)
+{
+    bool nobody = false;
+
+    /* Only who wins writes; the stop publishes it. */
+    if (atomic_compare_exchange_strong_explicit(&f->failing, &nobody, true, memory_order_relaxed,
+                                                memory_order_relaxed)) {
+        f->failure = *failure;
+        lade_slots_stop(&f->slots, LADE_DEVICE);
+    }
+    return LADE_DEVICE;
+}
+
+/* A stop ends the nap, so that nobody has to wait for a device that hangs. */
+int lade_feeder_await(struct lade_feeder *f, void *event, int64_t deadline, bool until_stopped, _Atomic uint64_t *waits)
+{
+    struct lade_feeder_failure failure;
+    int64_t nap = NAP_MIN;
+    bool waited = false;
+
+    for (;;) {
+        uint32_t number = lade_event_number(&f->slots.freed);
+        int stop = until_stopped ? lade_slots_stopped(&f->slots) : LADE_OK;
+        if (stop != LADE_OK)
+            return stop;
+        int complete = f->backend->query(f->device, event, &failure);
+        if (complete < 0)
+            return lade_feeder_fail(f, &failure);
+        if (complete)
+            return LADE_OK;
+        int64_t now = lade_now();
+        if (deadline >= 0 && now >= deadline)
+            return LADE_TIMEOUT;
+        if (!waited && waits)
+            lade_feeder_add(waits, 1);
+        waited = true;
+        int64_t until = now + nap;
+        LADE_FEEDER_NAP(&f->slots.freed.number, number, deadline >= 0 && deadline < until ? deadline : until);
+        nap = nap < NAP_MAX / 2 ? 2 * nap : NAP_MAX;
+    }
+}
+
+/* What a thread waits for, and what tells of it. number is read by COPY, written by the others. */
+enum slots_call { CLAIM, COPY, TAKE };
+
+static int slots_try(struct lade_feeder *f, enum slots_call call, uint64_t *number)
+{
+    switch (call) {
+    case CLAIM:
+        return lade_slots_claim(&f->slots, number);
+    case COPY:
+        return lade_slots_to_copy(&f->slots, *number);
+    default:
+        return lade_slots_take(&f->slots, number);
+    }
+}
+
+static struct lade_event *slots_event(struct lade_feeder *f, enum slots_call call)
+{
+    return call == CLAIM ? &f->slots.freed : call == COPY ? &f->slots.filled : &f->slots.ready;
+}
+
+static int slots_wait(struct lade_feeder *f, enum slots_call call, uint64_t *number, int64_t deadline)
+{
+    struct lade_event *event = slots_event(f, call);
+    int status = LADE_EMPTY;
+
+    lade_event_expect(event);
+    while (status == LADE_EMPTY) {
+        uint32_t seen = lade_event_number(event);
+        status = slots_try(f, call, number);
+        if (status == LADE_EMPTY && deadline >= 0 && lade_now() >= deadline)
+            status = LADE_TIMEOUT;
+        else if (status == LADE_EMPTY)
+            lade_futex_wait(&event->number, seen, deadline);
+    }
+    lade_event_leave(event);
+    return status;
+}
+
+/* The staging memory may be written: the copy out of it is complete, or, without copies, the consumers are done. */
+static int await_staging(struct lade_feeder *f, struct lade_slot *slot, uint64_t number)
+{
+    int status = LADE_OK;
+
+    if (f->backend->copies) {
+        status = lade_feeder_await(f, slot->ready, -1, true, &f->counts.throttle_waits);
+        if (status != LADE_OK || number < f->slots.depth)
+            return status;
+        lade_feeder_note(f, LADE_FEEDER_COPY_SEEN, number - f->slots.depth);
+        int64_t time = f->backend->copied ? f->backend->copied(f->device, slot->ready) : -1;
+        if (time >= 0) {
+            lade_feeder_add_time(&f->counts.copy_time, time);
+            lade_feeder_add(&f->counts.copies_timed, 1);
+        }
+        return LADE_OK;
+    }
+    unsigned marks = atomic_load_explicit(&slot->marks, memory_order_relaxed); /* the turn orders it */
+    for (unsigned i = 0; i < LADE_FEEDER_MARKS && status == LADE_OK; i++)
+        if (marks & 1u << i)
+            status = lade_feeder_await(f, slot->done[i], -1, true, &f->counts.throttle_waits);
+    if (status == LADE_OK)
+        atomic_store_explicit(&slot->marks, 0, memory_order_relaxed);
+    return status;
+}
+
+static void write_batch(struct lade_feeder *f, struct lade_slot *slot, uint64_t number)
+{
+    struct lade_feeder_slot to;
+    uint64_t most = f->shape[0].dim[0];
+
+    to.number = number;
+    to.rows = most;
+    to.tensors = f->tensors;
+    to.shape = f->shape;
+    for (unsigned i = 0; i < f->tensors; i++) {
+        to.data[i] = (char *)slot->staging + f->offset[i];
+        to.bytes[i] = lade_shape_bytes(&f->shape[i]);
+    }
+    slot->error.text[0] = 0;
+    slot->status = f->fill(f->self, &to, &slot->error);
+    if (slot->status >= 0)
+        slot->status = to.rows >= 1 && to.rows <= most ? LADE_OK : lade_feeder_say_rows(&slot->error, to.rows, most);
+    slot->number = number;
+    slot->rows = to.rows;
+    for (unsigned i = 0; i < f->tensors; i++)
+        slot->shape[i].dim[0] = to.rows;
+}
+
+bool lade_feeder_fill_one(struct lade_feeder *f)
+{
+    uint64_t number = 0;
+
+    int status = lade_slots_claim(&f->slots, &number);
+    if (status == LADE_EMPTY)
+        status = slots_wait(f, CLAIM, &number, -1);
+    if (status != LADE_OK)
+        return false;
+    struct lade_slot *slot = &f->slot[number % f->slots.depth];
+    if (await_staging(f, slot, number) != LADE_OK)
+        return false;
+    int64_t began = lade_now();
+    lade_feeder_note(f, LADE_FEEDER_FILL_BEGINS, number);
+    write_batch(f, slot, number);
+    lade_feeder_note(f, LADE_FEEDER_FILLED, number);
+    lade_feeder_add_time(&f->counts.fill_time, lade_now() - began);
+    bool more = slot->status == LADE_OK;
+    lade_feeder_add(&f->counts.filled, more);
+    lade_slots_filled(&f->slots, number);
+    if (!more)
+        lade_slots_end(&f->slots);
+    return more;
+}
+
+/* The device's memory is written after the consumers' streams have passed it; the host does not wait for that. */
+static int enqueue(struct lade_feeder *f, struct lade_slot *slot)
+{
+    struct lade_feeder_failure failure;
+    int status = LADE_OK;
+
+    if (!f->backend->copies)
+        return LADE_OK;
+    unsigned marks = atomic_load_explicit(&slot->marks, memory_order_relaxed); /* the turn orders it */
+    for (unsigned i = 0; i < LADE_FEEDER_MARKS && status == LADE_OK; i++)
+        if (marks & 1u << i)
+            status = f->backend->after(f->device, slot->done[i], &failure);
+    if (status == LADE_OK)
+        status = f->backend->copy(f->device, slot->device, slot->staging, f->bytes, slot->ready, &failure);
+    if (status != LADE_OK)
+        return lade_feeder_fail(f, &failure);
+    atomic_store_explicit(&slot->marks, 0, memory_order_relaxed);
+    return LADE_OK;
+}
+
+bool lade_feeder_copy_one(struct lade_feeder *f, uint64_t number)
+{
+    struct lade_slot *slot = &f->slot[number % f->slots.depth];
+
+    int status = lade_slots_to_copy(&f->slots, number);
+    if (status == LADE_EMPTY)
+        status = slots_wait(f, COPY, &number, -1);
+    if (status != LADE_OK)
+        return false;
+    if (slot->status != LADE_OK) {
+        lade_slots_ready(&f->slots, number, SLOT_ENDED);
+        return false;
+    }
+    if (enqueue(f, slot) != LADE_OK)
+        return false;
+    lade_feeder_note(f, LADE_FEEDER_COPY_ENQUEUED, number);
+    lade_feeder_add(&f->counts.copied, 1);
+    lade_slots_ready(&f->slots, number, SLOT_READY);
+    return true;
+}
+
+static int take(struct lade_feeder *f, uint64_t *number, int64_t timeout)
+{
+    int status = lade_slots_take(&f->slots, number);
+
+    if (status != LADE_EMPTY)
+        return status;
+    int64_t began = lade_now();
+    lade_feeder_add(&f->counts.starved, 1);
+    status = slots_wait(f, TAKE, number, lade_feeder_deadline(timeout));
+    lade_feeder_add_time(&f->counts.starved_time, lade_now() - began);
+    return status;
+}
+
+static void describe(struct lade_feeder *f, struct lade_slot *slot, struct lade_feeder_batch *batch)
+{
+    char *memory = f->backend->copies ? slot->device : slot->staging;
+
+    batch->number = slot->number;
+    batch->rows = slot->rows;
+    batch->tensors = f->tensors;
+    batch->slot = (unsigned)(slot->number % f->slots.depth);
+    batch->ready = f->backend->copies ? f->backend->event_native(f->device, slot->ready) : NULL;
+    for (unsigned i = 0; i < f->tensors; i++) {
+        struct lade_feeder_tensor *to = &batch->tensor[i];
+        to->data = f->backend->addresses ? memory + f->offset[i] : memory;
+        to->offset = f->backend->addresses ? 0 : f->offset[i];
+        to->host = (const char *)slot->staging + f->offset[i];
+        to->shape = &slot->shape[i];
+    }
+}
+
+/* Where the batches end, the slot says why; it stays as it is. */
+static int say_end(struct lade_feeder *f, int status, uint64_t number, struct lade_error *error)
+{
+    if (status == LADE_DEVICE)
+        return lade_feeder_say(error, status, f->backend->name, &f->failure);
+    if (status != LADE_CLOSED || number == UINT64_MAX)
+        return status;
+    const struct lade_slot *slot = &f->slot[number % f->slots.depth];
+    if (slot->status == LADE_EMPTY)
+        return LADE_CLOSED;
+    if (error) {
+        *error = slot->error;
+        error->status = slot->status;
+    }
+    return slot->status;
+}
+
+int lade_feeder_next(struct lade_feeder *f, struct lade_feeder_batch *batch, int64_t timeout, struct lade_error *error)
+{
+    uint64_t number = 0;
+    int status = take(f, &number, timeout);
+
+    if (status != LADE_OK)
+        return say_end(f, status, number, error);
+    struct lade_slot *slot = &f->slot[number % f->slots.depth];
+    lade_ref_init(&slot->holds);
+    slot->exported = 0;
+    describe(f, slot, batch);
+    lade_feeder_add(&f->counts.taken, 1);
+    lade_feeder_note(f, LADE_FEEDER_TAKEN, number);
+    return LADE_OK;
+}
+
+int lade_feeder_stream_wait(struct lade_feeder *f, const struct lade_feeder_batch *batch, void *stream)
+{
+    struct lade_feeder_failure failure;
+
+    if (!f->backend->copies ||
+        f->backend->stream_wait(f->device, stream, f->slot[batch->slot].ready, &failure) == LADE_OK)
+        return LADE_OK;
+    return lade_feeder_fail(f, &failure);
+}
+
+int lade_feeder_host_wait(struct lade_feeder *f, const struct lade_feeder_batch *batch, int64_t timeout)
+{
+    if (!f->backend->copies)
+        return LADE_OK;
+    return lade_feeder_await(f, f->slot[batch->slot].ready, lade_feeder_deadline(timeout), false,
+                             &f->counts.consumer_waits);
+}
+
+/* Nobody holds the slot any more. */
+static void released(struct lade_ref *holds)
+{
+    struct lade_slot *slot = (struct lade_slot *)(void *)((char *)holds - offsetof(struct lade_slot, holds));
+    struct lade_feeder *f = slot->feeder;
+    uint64_t number = slot->number;
+
+    lade_feeder_add(&f->counts.released, 1);
+    lade_feeder_note(f, LADE_FEEDER_RELEASED, number);
+    lade_slots_released(&f->slots, number);
+}
+
+int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned mark, enum lade_feeder_done done,
+                       void *handle)
+{
+    struct lade_feeder_failure failure;
+
+    if (done != LADE_FEEDER_DONE) {
+        /* Without an event nobody knows when the slot may be written: it stays as it is. */
+        if (f->backend->record(f->device, slot->done[mark], done, handle, &failure) != LADE_OK)
+            return lade_feeder_fail(f, &failure);
+        atomic_fetch_or_explicit(&slot->marks, 1u << mark, memory_order_relaxed); /* the holds and the turn order it */
+    }
+    lade_ref_put(&slot->holds, released);
+    return LADE_OK;
+}
+
+int lade_feeder_release(struct lade_feeder *f, const struct lade_feeder_batch *batch, enum lade_feeder_done done,
+                        void *handle)
+{
+    return lade_feeder_let_go(f, &f->slot[batch->slot], 0, done, handle);
+}
+
+void lade_feeder_drain(struct lade_feeder *f)
+{
+    lade_slots_end(&f->slots);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the feeder share. Internal. */
+#ifndef LADE_GPU_FEEDER_H
+#define LADE_GPU_FEEDER_H
+
+#include "backend.h"
+#include "slots.h"
+
+#include <lade/ref.h>
+#include <pthread.h>
+
+/* Events that say when the consumers are done with a slot: one of the batch, one of each exported tensor. */
+#define LADE_FEEDER_MARKS (1u + LADE_FEEDER_TENSORS_MAX)
+
+/*
+ * A slot belongs to the one whose turn it is, but for marks, which close reads at any time. staging, device and the events
+ * stay the same.
+ */
+struct lade_slot {
+    void *staging;
+    void *device;
+    void *ready;
+    void *done[LADE_FEEDER_MARKS];
+    _Atomic unsigned marks; /* bit i: done[i] was recorded since the last batch */
+    uint64_t number, rows;
+    int status; /* of fill */
+    struct lade_error error;
+    struct lade_shape shape[LADE_FEEDER_TENSORS_MAX]; /* with the rows of this batch */
+    /* While it is with consumers. */
+    struct lade_feeder *feeder;
+    struct lade_ref holds; /* of the batch and of its exported tensors */
+    unsigned exported;     /* bit i: tensor i was */
+};
+
+struct lade_feeder_counts {
+    _Atomic uint64_t filled, copied, taken, released;
+    _Atomic uint64_t consumer_waits, throttle_waits, starved, copies_timed;
+    _Atomic int64_t starved_time, fill_time, copy_time;
+};
+
+struct lade_feeder {
+    struct lade_slots slots;
+    struct lade_slot *slot;
+    const struct lade_backend *backend;
+    void *device; /* the backend's self */
+    lade_feeder_fill *fill;
+    void *self;
+    lade_feeder_trace *trace;
+    void *trace_context;
+    unsigned tensors;
+    struct lade_shape shape[LADE_FEEDER_TENSORS_MAX];
+    size_t offset[LADE_FEEDER_TENSORS_MAX]; /* of a tensor in its slot */
+    size_t bytes;                           /* of a slot */
+    unsigned device_id;
+    struct lade_feeder_counts counts;
+
+    /* Written by the first thread that meets a failure of the device, before it stops the slots. */
+    _Atomic bool failing;
+    struct lade_feeder_failure failure;
+
+    /* Only creation, close and destruction know the rest. */
+    void *memory; /* of the turns */
+    const struct lade_alloc *device_alloc;
+    bool user_staging;
+    struct lade_ref users; /* the creator and the exported tensors */
+    _Atomic unsigned running;
+    struct lade_event gone;
+    unsigned threads;
+    pthread_t thread[LADE_FEEDER_FILLERS_MAX + 1];
+};
+
+/* The two kinds of threads: each call is one batch, and says whether there can be another one. */
+bool lade_feeder_fill_one(struct lade_feeder *f);
+bool lade_feeder_copy_one(struct lade_feeder *f, uint64_t number);
+
+/* Ends the feeder after a call of the device that failed. LADE_DEVICE. */
+int lade_feeder_fail(struct lade_feeder *f, const struct lade_feeder_failure *failure);
+
+/* Waits until the event is complete. LADE_OK, LADE_TIMEOUT, LADE_DEVICE; until_stopped: what stop says. */
+int lade_feeder_await(struct lade_feeder *f, void *event, int64_t deadline, bool until_stopped,
+                      _Atomic uint64_t *waits);
+
+/* One of those who hold the slot is done with it. */
+int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned mark, enum lade_feeder_done done,
+                       void *handle);
+
+/* The exported tensors and the creator each hold the feeder. */
+void lade_feeder_leave(struct lade_feeder *f);
+
+/* CLOCK_MONOTONIC nanoseconds at which a timeout that begins here is over; negative: never. */
+int64_t lade_feeder_deadline(int64_t timeout);
+
+/* The error of a failed device in words. */
+int lade_feeder_say(struct lade_error *error, int status, const char *backend,
+                    const struct lade_feeder_failure *failure);
+
+/* Fills the error, if there is one to fill, and returns status. */
+#if defined __GNUC__
+__attribute__((format(printf, 3, 4)))
+#endif
+int lade_feeder_refuse(struct lade_error *error, int status, const char *format, ...);
+
+/* That fill said it wrote so many rows. LADE_INVALID. */
+int lade_feeder_say_rows(struct lade_error *error, uint64_t rows, uint64_t most);
+
+static inline void lade_feeder_note(struct lade_feeder *f, enum lade_feeder_step step, uint64_t number)
+{
+    if (f->trace)
+        f->trace(f->trace_context, step, number, (unsigned)(number % f->slots.depth), lade_now());
+}
+
+/* Statistics order nothing. */
+static inline void lade_feeder_add(_Atomic uint64_t *count, uint64_t n)
+{
+    atomic_fetch_add_explicit(count, n, memory_order_relaxed);
+}
+
+static inline void lade_feeder_add_time(_Atomic int64_t *count, int64_t n)
+{
+    atomic_fetch_add_explicit(count, n, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the faulty device share. */
+#ifndef LADE_TEST_FAULTY_DEVICE_H
+#define LADE_TEST_FAULTY_DEVICE_H
+
+#include "faulty.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define STREAMS_MAX 64
+
+struct faulty_event {
+    uint64_t recorded; /* how often it was put into a stream */
+    uint64_t complete; /* which of these the device has passed */
+    struct faulty_event *next;
+};
+
+struct operation {
+    enum { COPY, KERNEL, RECORD, WAIT } what;
+    struct operation *next;
+    unsigned step, steps;
+    const void *memory; /* in use until it is done */
+    char *to;
+    char *from;
+    size_t bytes;
+    void (*kernel)(void *argument, unsigned step);
+    void *argument;
+    struct faulty_event *event;
+    uint64_t number; /* of the record that is made or waited for */
+};
+
+struct faulty_stream {
+    struct operation *first, *last;
+};
+
+struct faulty {
+    struct faulty_config config;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    struct faulty_stream stream[STREAMS_MAX]; /* 0 copies, 1 serves the consumers' events */
+    unsigned streams;
+    struct faulty_event *user_events;
+    uint64_t random;
+    uint64_t fails; /* calls that could fail so far */
+    bool hangs, lost, ends, busy;
+};
+
+extern atomic_long faulty_all; /* things got and not put */
+
+/* Ends the program: the feeder did what it must not. */
+void faulty_die(const char *text);
+
+/* Below so many. Locked. */
+unsigned faulty_any(struct faulty *d, unsigned below);
+
+/* Counts a call; whether it fails. Locked. */
+int faulty_may_fail(struct faulty *d, const char *call, struct lade_feeder_failure *failure);
+
+/* Behind what is in the stream. Locked. */
+void faulty_put_operation(struct faulty *d, struct faulty_stream *stream, const struct operation *what);
+void faulty_put_record(struct faulty *d, struct faulty_stream *stream, struct faulty_event *event);
+void faulty_put_wait(struct faulty *d, struct faulty_stream *stream, struct faulty_event *event);
+
+int faulty_open(void **self, const struct lade_backend_config *config, struct lade_feeder_failure *failure);
+void faulty_close(void *self);
+
+#endif
