@@ -66,22 +66,56 @@ void faulty_put_operation(struct faulty *d, struct faulty_stream *stream, const 
     pthread_cond_broadcast(&d->changed);
 }
 
+static void let_go(struct faulty_record *record)
+{
+    if (record && --record->holds == 0)
+        free(record);
+}
+
 void faulty_put_record(struct faulty *d, struct faulty_stream *stream, struct faulty_event *event)
 {
-    event->recorded++;
-    faulty_put_operation(d, stream,
-                         &(struct operation){.what = RECORD, .steps = 1, .event = event, .number = event->recorded});
+    struct faulty_record *record = malloc(sizeof *record);
+
+    if (!record)
+        faulty_die("out of memory");
+    record->holds = 2; /* the event and the stream */
+    record->complete = false;
+    let_go(event->record);
+    event->record = record;
+    faulty_put_operation(d, stream, &(struct operation){.what = RECORD, .steps = 1, .record = record});
 }
 
 void faulty_put_wait(struct faulty *d, struct faulty_stream *stream, struct faulty_event *event)
 {
-    faulty_put_operation(d, stream,
-                         &(struct operation){.what = WAIT, .steps = 1, .event = event, .number = event->recorded});
+    if (!event->record)
+        return;
+    event->record->holds++;
+    faulty_put_operation(d, stream, &(struct operation){.what = WAIT, .steps = 1, .record = event->record});
+}
+
+bool faulty_is_complete(const struct faulty_event *event)
+{
+    return !event->record || event->record->complete;
+}
+
+void faulty_free_event(struct faulty *d, struct faulty_event *event)
+{
+    pthread_mutex_lock(&d->lock);
+    let_go(event->record);
+    pthread_mutex_unlock(&d->lock);
+    free(event);
 }
 
 static bool can_run(const struct operation *o)
 {
-    return o && (o->what != WAIT || o->event->complete >= o->number);
+    return o && (o->what != WAIT || o->record->complete);
+}
+
+static void free_operation(struct operation *o)
+{
+    let_go(o->record);
+    free(o->argument);
+    free(o);
 }
 
 /* A stream that can go on, whichever; NULL: none. Locked. */
@@ -128,11 +162,11 @@ static void run_step(struct faulty *d, struct faulty_stream *stream)
     if (++o->step < o->steps)
         return;
     if (o->what == RECORD)
-        o->event->complete = o->number;
+        o->record->complete = true;
     stream->first = o->next;
     if (!stream->first)
         stream->last = NULL;
-    free(o);
+    free_operation(o);
 }
 
 static void *work(void *argument)
@@ -190,7 +224,7 @@ static void drop_operations(struct faulty *d)
         while (d->stream[i].first) {
             struct operation *o = d->stream[i].first;
             d->stream[i].first = o->next;
-            free(o);
+            free_operation(o);
         }
 }
 
@@ -207,7 +241,7 @@ void faulty_close(void *self)
     while (d->user_events) {
         struct faulty_event *event = d->user_events;
         d->user_events = event->next;
-        free(event);
+        faulty_free_event(d, event);
     }
     pthread_cond_destroy(&d->changed);
     pthread_mutex_destroy(&d->lock);

@@ -37,7 +37,10 @@ struct faulty_stream *faulty_stream(struct faulty *device);
 struct faulty_event *faulty_event(struct faulty *device);
 void faulty_event_record(struct faulty *device, struct faulty_event *event, struct faulty_stream *stream);
 
-/* Puts kernel(argument, 0) ... kernel(argument, steps - 1) into the stream; memory must not be freed before that. */
+/*
+ * Puts kernel(argument, 0) ... kernel(argument, steps - 1) into the stream. memory must not be freed before that; the
+ * argument, which malloc gave, is freed by the device.
+ */
 void faulty_launch(struct faulty *device, struct faulty_stream *stream, void (*kernel)(void *argument, unsigned step),
                    void *argument, unsigned steps, const void *memory);
 

@@ -92,17 +92,7 @@ static int faulty_event_get(void *self, void **event, struct lade_feeder_failure
 
 static void faulty_event_put(void *self, void *event)
 {
-    struct faulty *d = self;
-
-    pthread_mutex_lock(&d->lock);
-    while (d->busy)
-        pthread_cond_wait(&d->changed, &d->lock);
-    for (unsigned i = 0; i < d->streams && !d->lost; i++)
-        for (const struct operation *o = d->stream[i].first; o; o = o->next)
-            if (o->event == event)
-                faulty_die("an event is freed while it is in use");
-    pthread_mutex_unlock(&d->lock);
-    free(event);
+    faulty_free_event(self, event);
     atomic_fetch_sub(&faulty_all, 1);
 }
 
@@ -171,12 +161,11 @@ static int faulty_stream_wait(void *self, void *stream, void *event, struct lade
 static int faulty_query(void *self, void *event, struct lade_feeder_failure *failure)
 {
     struct faulty *d = self;
-    const struct faulty_event *e = event;
 
     pthread_mutex_lock(&d->lock);
     int status = faulty_may_fail(d, "query", failure);
     if (status == LADE_OK)
-        status = e->complete >= e->recorded && faulty_any(d, 256) >= d->config.late;
+        status = faulty_is_complete(event) && faulty_any(d, 256) >= d->config.late;
     pthread_mutex_unlock(&d->lock);
     return status;
 }

@@ -10,9 +10,14 @@
 
 #define STREAMS_MAX 64
 
+/* An event was put into a stream, once; who waits for it waits for this one, whatever becomes of the event. */
+struct faulty_record {
+    unsigned holds;
+    bool complete;
+};
+
 struct faulty_event {
-    uint64_t recorded; /* how often it was put into a stream */
-    uint64_t complete; /* which of these the device has passed */
+    struct faulty_record *record; /* the last; NULL: none yet */
     struct faulty_event *next;
 };
 
@@ -25,9 +30,8 @@ struct operation {
     char *from;
     size_t bytes;
     void (*kernel)(void *argument, unsigned step);
-    void *argument;
-    struct faulty_event *event;
-    uint64_t number; /* of the record that is made or waited for */
+    void *argument;               /* freed behind the last step */
+    struct faulty_record *record; /* that is made or waited for */
 };
 
 struct faulty_stream {
@@ -62,6 +66,10 @@ int faulty_may_fail(struct faulty *d, const char *call, struct lade_feeder_failu
 void faulty_put_operation(struct faulty *d, struct faulty_stream *stream, const struct operation *what);
 void faulty_put_record(struct faulty *d, struct faulty_stream *stream, struct faulty_event *event);
 void faulty_put_wait(struct faulty *d, struct faulty_stream *stream, struct faulty_event *event);
+
+/* The event is complete, or was never recorded. Locked. */
+bool faulty_is_complete(const struct faulty_event *event);
+void faulty_free_event(struct faulty *d, struct faulty_event *event);
 
 int faulty_open(void **self, const struct lade_backend_config *config, struct lade_feeder_failure *failure);
 void faulty_close(void *self);
