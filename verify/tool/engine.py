@@ -31,9 +31,10 @@ class Context:
         places = [harness.path.parent, *(Path(p).resolve() for p in self.includes)]
         places += [self.root / "verify", self.root / "lib" / "include", self.root / "lib"]
         module = harness.path.parent.name
-        for library in LIBRARIES[1:]:
-            if (self.root / library / f"{module}.h").exists():  # where the module lives
-                places += [self.root / library / "include", self.root / library]
+        for i, library in enumerate(LIBRARIES[1:]):
+            if (self.root / library / f"{module}.h").exists():  # where the module lives; it sees those above it
+                places += [self.root / library]
+                places += [self.root / above / "include" for above in LIBRARIES[1:i + 2]]
         if engine in MODELLING:
             places.insert(0, self.root / "verify" / "model")
         return [f"-I{place}" for place in places]
