@@ -142,7 +142,7 @@ void lade_feeder_leave(struct lade_feeder *f)
 
 static void end_threads(struct lade_feeder *f)
 {
-    (void)lade_feeder_close(f, LADE_FEEDER_FOREVER);
+    (void)lade_feeder_close(f, LADE_FOREVER);
     for (unsigned i = 0; i < f->threads; i++)
         pthread_join(f->thread[i], NULL);
 }

@@ -13,7 +13,7 @@ static struct lade_feeder_batch batch;
 
 static int next(void)
 {
-    return lade_feeder_next(feeder, &batch, LADE_FEEDER_FOREVER, &error);
+    return lade_feeder_next(feeder, &batch, LADE_FOREVER, &error);
 }
 
 static size_t wrong(void)
@@ -129,7 +129,7 @@ Test(feeder, batches_are_released_in_any_order)
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
     for (unsigned round = 0; round < 16; round++) {
         for (unsigned i = 0; i < 4; i++)
-            cr_assert_eq(lade_feeder_next(feeder, &held[i], LADE_FEEDER_FOREVER, &error), LADE_OK);
+            cr_assert_eq(lade_feeder_next(feeder, &held[i], LADE_FOREVER, &error), LADE_OK);
         cr_assert_eq(lade_feeder_next(feeder, &batch, 0, &error), LADE_TIMEOUT);
         for (unsigned i = 0; i < 4; i++) {
             batch = held[i ^ round % 4];
@@ -204,7 +204,7 @@ Test(feeder, next_and_close_give_up_on_a_fill_that_does_not_return)
     cr_assert_eq(lade_feeder_close(feeder, 2000000), LADE_TIMEOUT);
     cr_assert_eq(next(), LADE_CLOSED);
     atomic_store(&p.held, false);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FEEDER_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
     cr_assert_eq(lade_feeder_close(feeder, 0), LADE_OK);
     lade_feeder_destroy(feeder);
 }
@@ -213,7 +213,7 @@ static void *wait_for_a_batch(void *status)
 {
     struct lade_feeder_batch mine;
 
-    *(int *)status = lade_feeder_next(feeder, &mine, LADE_FEEDER_FOREVER, NULL);
+    *(int *)status = lade_feeder_next(feeder, &mine, LADE_FOREVER, NULL);
     return NULL;
 }
 
@@ -244,7 +244,7 @@ Test(feeder, release_after_close)
 
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
     cr_assert_eq(next(), LADE_OK);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FEEDER_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
     cr_assert_eq(wrong(), 0, "what the consumer has is its own");
     release();
     lade_feeder_destroy(feeder);
@@ -371,7 +371,7 @@ static void *consume(void *argument)
     struct lade_feeder_batch mine;
 
     me->ordered = true;
-    while (lade_feeder_next(feeder, &mine, LADE_FEEDER_FOREVER, NULL) == LADE_OK) {
+    while (lade_feeder_next(feeder, &mine, LADE_FOREVER, NULL) == LADE_OK) {
         me->ordered = me->ordered && (me->taken == 0 || mine.number > me->last);
         me->last = mine.number;
         me->wrong += wrong_in(mine.number, mine.rows, mine.tensor[0].data, mine.tensor[1].data, mine.tensor[2].data);

@@ -17,7 +17,7 @@ static int create(const struct lade_feeder_config *config)
 
 static int next(void)
 {
-    return lade_feeder_next(feeder, &batch, LADE_FEEDER_FOREVER, &error);
+    return lade_feeder_next(feeder, &batch, LADE_FOREVER, &error);
 }
 
 /* Uses all batches on two streams; how next ended. */
@@ -81,7 +81,7 @@ Test(feeder_device, the_host_can_wait_for_a_batch)
     for (uint64_t i = 0; i < 50; i++) {
         cr_assert_eq(next(), LADE_OK);
         cr_assert_not_null(batch.ready);
-        cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FEEDER_FOREVER), LADE_OK);
+        cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER), LADE_OK);
         cr_assert_eq(wrong_in(i, ROWS, batch.tensor[0].data, batch.tensor[1].data, batch.tensor[2].data), 0);
         cr_assert_eq(wrong_in(i, ROWS, batch.tensor[0].host, batch.tensor[1].host, batch.tensor[2].host), 0);
         cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
@@ -100,7 +100,7 @@ Test(feeder_device, a_device_that_hangs_is_given_up_and_taken_up_again)
     cr_assert_eq(create(&c), LADE_OK);
     struct faulty *device = faulty_of(feeder);
     cr_assert_eq(next(), LADE_OK);
-    cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FEEDER_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER), LADE_OK);
     faulty_finish(device);
     faulty_hang(device, true);
     cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
@@ -113,7 +113,7 @@ Test(feeder_device, a_device_that_hangs_is_given_up_and_taken_up_again)
     cr_assert_geq(stats.consumer_waits, 1);
     cr_assert_eq(lade_feeder_close(feeder, 1000000), LADE_TIMEOUT);
     faulty_hang(device, false);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FEEDER_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
     lade_feeder_destroy(feeder);
     cr_assert_eq(faulty_things(), 0);
 }
@@ -197,7 +197,7 @@ Test(feeder_device, a_lost_device_ends_the_feeder)
     cr_assert(lade_feeder_failed(feeder, &failure));
     cr_assert_str_eq(failure.text, "the device is lost");
     cr_assert(strstr(error.text, "faulty: ") && strstr(error.text, "the device is lost"), "%s", error.text);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FEEDER_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
     lade_feeder_destroy(feeder);
     cr_assert_eq(faulty_things(), 0);
 }

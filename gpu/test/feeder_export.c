@@ -42,7 +42,7 @@ Test(feeder_export, a_tensor_says_what_it_is)
     struct producer p = {.batches = 1, .last_rows = 2};
 
     create_on_host(&p, 1);
-    cr_assert_eq(next(LADE_FEEDER_FOREVER), LADE_OK);
+    cr_assert_eq(next(LADE_FOREVER), LADE_OK);
     export_all(LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_DONE, NULL);
     const DLTensor *t = &tensor[IMAGES]->dl_tensor;
     cr_assert_eq(tensor[IMAGES]->version.major, 1);
@@ -85,7 +85,7 @@ Test(feeder_export, every_element_type_has_its_code)
         struct lade_shape shape = {(enum lade_dtype)i, 1, {3}};
         struct lade_feeder_config c = {.fill = fill_nothing, .tensors = 1, .shape = &shape};
         cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
-        cr_assert_eq(next(LADE_FEEDER_FOREVER), LADE_OK);
+        cr_assert_eq(next(LADE_FOREVER), LADE_OK);
         cr_assert_eq(lade_feeder_export(feeder, &batch, 0, LADE_FEEDER_HOST_SIDE, LADE_FEEDER_DONE, NULL, &tensor[0]),
                      LADE_OK);
         cr_assert_eq(tensor[0]->dl_tensor.dtype.code, codes[i][0], "%s", lade_dtype_name((enum lade_dtype)i));
@@ -100,7 +100,7 @@ Test(feeder_export, a_slot_waits_for_its_tensors)
     struct producer p = {.batches = 3};
 
     create_on_host(&p, 1);
-    cr_assert_eq(next(LADE_FEEDER_FOREVER), LADE_OK);
+    cr_assert_eq(next(LADE_FOREVER), LADE_OK);
     export_all(LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_DONE, NULL);
     cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
     cr_assert_eq(next(1000000), LADE_TIMEOUT, "all three are in use");
@@ -109,7 +109,7 @@ Test(feeder_export, a_slot_waits_for_its_tensors)
     tensor[1]->deleter(tensor[1]);
     cr_assert_eq(next(1000000), LADE_TIMEOUT, "one of three is still in use");
     tensor[2]->deleter(tensor[2]);
-    cr_assert_eq(next(LADE_FEEDER_FOREVER), LADE_OK);
+    cr_assert_eq(next(LADE_FOREVER), LADE_OK);
     cr_assert_eq(batch.number, 1);
     lade_feeder_destroy(feeder);
 }
@@ -138,10 +138,10 @@ Test(feeder_export, tensors_outlive_the_feeder)
     struct producer p = {.batches = 10};
 
     create_on_host(&p, 2);
-    cr_assert_eq(next(LADE_FEEDER_FOREVER), LADE_OK);
+    cr_assert_eq(next(LADE_FOREVER), LADE_OK);
     export_all(LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_DONE, NULL);
     cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FEEDER_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
     cr_assert_eq(wrong_in_tensors(0), 0);
     lade_feeder_destroy(feeder);
     cr_assert_eq(wrong_in_tensors(0), 0);
@@ -163,7 +163,7 @@ Test(feeder_export, tensors_are_used_by_streams)
         struct faulty *device = faulty_of(feeder);
         struct faulty_stream *stream[2] = {faulty_stream(device), faulty_stream(device)};
         for (unsigned i = 0; i < 30; i++) {
-            cr_assert_eq(next(LADE_FEEDER_FOREVER), LADE_OK);
+            cr_assert_eq(next(LADE_FOREVER), LADE_OK);
             export_all(i % 2 ? LADE_FEEDER_DEVICE_SIDE : LADE_FEEDER_HOST_SIDE, LADE_FEEDER_STREAM, stream[0]);
             cr_assert_eq(tensor[0]->dl_tensor.device.device_type, i % 2 ? 12 : kDLCPU);
             launch_look(feeder, device, stream[0], &batch, &wrong, &looks);
@@ -191,7 +191,7 @@ Test(feeder_export, a_tensor_of_a_lost_device_can_be_deleted)
     cr_assert_eq(lade_feeder_create_on(&feeder, &faulty_backend, &c, &error), LADE_OK);
     struct faulty *device = faulty_of(feeder);
     struct faulty_stream *stream = faulty_stream(device);
-    cr_assert_eq(next(LADE_FEEDER_FOREVER), LADE_OK);
+    cr_assert_eq(next(LADE_FOREVER), LADE_OK);
     export_all(LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_STREAM, stream);
     faulty_lose(device);
     tensor[0]->deleter(tensor[0]);

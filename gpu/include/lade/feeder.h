@@ -45,7 +45,6 @@ LADE_BEGIN
 #define LADE_FEEDER_DEPTH 3u /* fill, copy and use one batch each at a time */
 #define LADE_FEEDER_FILLERS_MAX 64u
 #define LADE_FEEDER_ALIGN 256u /* of each tensor, on the host and on the device */
-#define LADE_FEEDER_FOREVER INT64_C(-1)
 
 /* What a fill function gets: the memory for one batch. */
 struct lade_feeder_slot {
@@ -137,7 +136,7 @@ struct lade_feeder_batch {
 };
 
 /*
- * The next batch. Waits up to timeout nanoseconds for it to be on its way, for ever when LADE_FEEDER_FOREVER. LADE_TIMEOUT;
+ * The next batch. Waits up to timeout nanoseconds for it to be on its way, for ever when LADE_FOREVER. LADE_TIMEOUT;
  * LADE_CLOSED: all batches were given, or the feeder is closed; LADE_DEVICE; else what fill returned. error may be NULL.
  */
 LADE_API int lade_feeder_next(struct lade_feeder *feeder, struct lade_feeder_batch *batch, int64_t timeout,
