@@ -21,13 +21,13 @@ const char *lade_feeder_backend(unsigned i)
 }
 
 /* The object stays loaded: a driver does not like to go. */
-static int load_cuda(const struct lade_backend **backend, struct lade_error *error)
+int lade_cuda_symbol(const void **symbol, const char *name, struct lade_error *error)
 {
     void *object = dlopen(LADE_BACKEND_CUDA_OBJECT, RTLD_NOW | RTLD_LOCAL);
     const char *reason = object ? NULL : dlerror();
 
-    *backend = object ? dlsym(object, LADE_BACKEND_CUDA_SYMBOL) : NULL;
-    if (*backend)
+    *symbol = object ? dlsym(object, name) : NULL;
+    if (*symbol)
         return LADE_OK;
     return lade_feeder_refuse(error, LADE_ABSENT, "no CUDA backend: %s",
                               reason ? reason : LADE_BACKEND_CUDA_OBJECT " is another version's");
@@ -43,8 +43,12 @@ static int find(const struct lade_backend **backend, const char *name, struct la
     if (strcmp(name, "opencl") == 0)
         return LADE_OK;
 #endif
-    if (strcmp(name, "cuda") == 0)
-        return load_cuda(backend, error);
+    if (strcmp(name, "cuda") == 0) {
+        const void *symbol;
+        int status = lade_cuda_symbol(&symbol, LADE_BACKEND_CUDA_SYMBOL, error);
+        *backend = symbol;
+        return status;
+    }
     return lade_feeder_refuse(error, LADE_ABSENT, "this build has no backend '%s'", name);
 }
 

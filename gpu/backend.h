@@ -83,6 +83,9 @@ extern const struct lade_backend lade_backend_opencl; /* where the build has Ope
 #define LADE_BACKEND_CUDA_OBJECT "liblade-gpu-cuda.so"
 #define LADE_BACKEND_CUDA_SYMBOL "lade_backend_cuda"
 
+/* Loads the object, once, and finds a name in it. LADE_ABSENT. */
+int lade_cuda_symbol(const void **symbol, const char *name, struct lade_error *error);
+
 /* As lade_feeder_create(), on a backend of the caller's choice; config.backend is not looked at. For tests. */
 int lade_feeder_create_on(struct lade_feeder **feeder, const struct lade_backend *backend,
                           const struct lade_feeder_config *config, struct lade_error *error);

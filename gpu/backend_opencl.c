@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The feeder on OpenCL 1.2 and above. Staging memory is host memory that a mapped buffer object stands for, which is how a
+ * driver learns of it and may pin it. Copies run on an in-order queue of their own. An event of the feeder is the cl_event of
+ * the command that was recorded last.
+ */
+#include "backend.h"
+#include "opencl.h"
+
+#include <lade/dlpack.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096 };
+
+/* Host memory that the driver knows. */
+struct staging {
+    struct staging *next;
+    void *memory;
+    cl_mem buffer;
+};
+
+struct opencl {
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue queue;
+    pthread_mutex_t lock; /* of the list, which is touched when a feeder is made and freed */
+    struct staging *staging;
+};
+
+struct event {
+    cl_event now;     /* NULL: complete */
+    const char *call; /* what it stands for */
+};
+
+/* Is a word among the names of the device's extensions? */
+static bool has_extension(cl_device_id device, const char *word)
+{
+    size_t size = 0;
+    bool found = false;
+
+    if (clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS || size == 0)
+        return false;
+    char *names = malloc(size);
+    if (names && clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, size, names, NULL) == CL_SUCCESS)
+        found = strstr(names, word) != NULL;
+    free(names);
+    return found;
+}
+
+/* With the priority where the device knows such, else without. */
+static cl_command_queue make_queue(const struct opencl *o, enum lade_feeder_priority priority, cl_int *code)
+{
+    if (priority == LADE_FEEDER_NORMAL || !has_extension(o->device, "cl_khr_priority_hints"))
+        return clCreateCommandQueue(o->context, o->device, CL_QUEUE_PROFILING_ENABLE, code);
+    cl_queue_properties properties[] = {
+        CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PRIORITY_KHR,
+        priority == LADE_FEEDER_HIGH ? CL_QUEUE_PRIORITY_HIGH_KHR : CL_QUEUE_PRIORITY_LOW_KHR, 0};
+    return clCreateCommandQueueWithProperties(o->context, o->device, properties, code);
+}
+
+static int opencl_open(void **self, const struct lade_backend_config *config, struct lade_feeder_failure *failure)
+{
+    cl_int code;
+    struct opencl *o = calloc(1, sizeof *o);
+
+    if (!o || pthread_mutex_init(&o->lock, NULL) != 0) {
+        free(o);
+        return LADE_NO_MEMORY;
+    }
+    int status = lade_opencl_open(&o->context, &o->device, config->device, config->native, failure);
+    if (status == LADE_OK) {
+        o->queue = make_queue(o, config->priority, &code);
+        if (code == CL_SUCCESS) {
+            *self = o;
+            return LADE_OK;
+        }
+        clReleaseContext(o->context);
+        status = lade_opencl_fail(failure, "clCreateCommandQueue", code);
+    }
+    pthread_mutex_destroy(&o->lock);
+    free(o);
+    return status;
+}
+
+static void opencl_close(void *self)
+{
+    struct opencl *o = self;
+
+    clReleaseCommandQueue(o->queue);
+    clReleaseContext(o->context);
+    pthread_mutex_destroy(&o->lock);
+    free(o);
+}
+
+static int opencl_pin(void *self, void *memory, size_t bytes, struct lade_feeder_failure *failure)
+{
+    struct opencl *o = self;
+    cl_int code;
+    struct staging *s = malloc(sizeof *s);
+
+    if (!s)
+        return LADE_NO_MEMORY;
+    s->memory = memory;
+    s->buffer = clCreateBuffer(o->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, bytes, memory, &code);
+    if (code != CL_SUCCESS) {
+        free(s);
+        return lade_opencl_fail(failure, "clCreateBuffer", code);
+    }
+    /* As long as it is mapped the host may write there, and it lies where it did. */
+    (void)clEnqueueMapBuffer(o->queue, s->buffer, CL_TRUE, CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &code);
+    if (code != CL_SUCCESS) {
+        clReleaseMemObject(s->buffer);
+        free(s);
+        return lade_opencl_fail(failure, "clEnqueueMapBuffer", code);
+    }
+    pthread_mutex_lock(&o->lock);
+    s->next = o->staging;
+    o->staging = s;
+    pthread_mutex_unlock(&o->lock);
+    return LADE_OK;
+}
+
+static void opencl_unpin(void *self, void *memory, size_t bytes)
+{
+    struct opencl *o = self;
+    struct staging **link = &o->staging, *s;
+
+    (void)bytes;
+    pthread_mutex_lock(&o->lock);
+    while (*link && (*link)->memory != memory)
+        link = &(*link)->next;
+    s = *link;
+    if (s)
+        *link = s->next;
+    pthread_mutex_unlock(&o->lock);
+    if (!s)
+        return;
+    (void)clEnqueueUnmapMemObject(o->queue, s->buffer, memory, 0, NULL, NULL);
+    (void)clFinish(o->queue);
+    clReleaseMemObject(s->buffer);
+    free(s);
+}
+
+static int opencl_staging_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
+{
+    size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
+
+    *memory = aligned_alloc(PAGE, whole);
+    if (!*memory)
+        return LADE_NO_MEMORY;
+    memset(*memory, 0, whole); /* pages are there before the first batch */
+    int status = opencl_pin(self, *memory, whole, failure);
+    if (status != LADE_OK)
+        free(*memory);
+    return status;
+}
+
+static void opencl_staging_put(void *self, void *memory, size_t bytes)
+{
+    opencl_unpin(self, memory, bytes);
+    free(memory);
+}
+
+static int opencl_device_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
+{
+    const struct opencl *o = self;
+    cl_int code;
+
+    *memory = clCreateBuffer(o->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+    return code == CL_SUCCESS ? LADE_OK : lade_opencl_fail(failure, "clCreateBuffer", code);
+}
+
+static void opencl_device_put(void *self, void *memory, size_t bytes)
+{
+    (void)self;
+    (void)bytes;
+    clReleaseMemObject(memory);
+}
+
+static int opencl_event_get(void *self, void **event, struct lade_feeder_failure *failure)
+{
+    (void)self;
+    (void)failure;
+    *event = calloc(1, sizeof(struct event));
+    return *event ? LADE_OK : LADE_NO_MEMORY;
+}
+
+static void replace(struct event *e, cl_event next, const char *call)
+{
+    if (e->now)
+        clReleaseEvent(e->now);
+    e->now = next;
+    e->call = call;
+}
+
+static void opencl_event_put(void *self, void *event)
+{
+    (void)self;
+    replace(event, NULL, NULL);
+    free(event);
+}
+
+/* 1 complete, 0 not yet, LADE_DEVICE: what the event stands for failed. */
+static int state_of(const struct event *e, struct lade_feeder_failure *failure)
+{
+    cl_int state = CL_COMPLETE, code;
+
+    if (!e->now)
+        return 1;
+    code = clGetEventInfo(e->now, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (code != CL_SUCCESS)
+        return lade_opencl_fail(failure, "clGetEventInfo", code);
+    return state == CL_COMPLETE ? 1 : state > 0 ? 0 : lade_opencl_fail(failure, e->call, state);
+}
+
+static int opencl_query(void *self, void *event, struct lade_feeder_failure *failure)
+{
+    (void)self;
+    return state_of(event, failure);
+}
+
+/*
+ * What is put into the queue from here on runs after the event. One that failed is told of here: not every driver passes
+ * that on to those who wait.
+ */
+static int hold(cl_command_queue queue, const struct event *e, struct lade_feeder_failure *failure)
+{
+    int state = state_of(e, failure);
+
+    if (state < 0 || !e->now)
+        return state < 0 ? state : LADE_OK;
+    cl_int code = clEnqueueBarrierWithWaitList(queue, 1, &e->now, NULL);
+    return code == CL_SUCCESS ? LADE_OK : lade_opencl_fail(failure, "clEnqueueBarrierWithWaitList", code);
+}
+
+static int opencl_after(void *self, void *event, struct lade_feeder_failure *failure)
+{
+    const struct opencl *o = self;
+
+    return hold(o->queue, event, failure);
+}
+
+static int opencl_stream_wait(void *self, void *stream, void *event, struct lade_feeder_failure *failure)
+{
+    (void)self;
+    return hold(stream, event, failure);
+}
+
+/* A queue that is not flushed need not begin, and others wait for what is in it. */
+static int flush(cl_command_queue queue, struct lade_feeder_failure *failure)
+{
+    cl_int code = clFlush(queue);
+
+    return code == CL_SUCCESS ? LADE_OK : lade_opencl_fail(failure, "clFlush", code);
+}
+
+static int opencl_copy(void *self, void *device, const void *staging, size_t bytes, void *ready,
+                       struct lade_feeder_failure *failure)
+{
+    const struct opencl *o = self;
+    cl_event event;
+    cl_int code = clEnqueueWriteBuffer(o->queue, device, CL_FALSE, 0, bytes, staging, 0, NULL, &event);
+
+    if (code != CL_SUCCESS)
+        return lade_opencl_fail(failure, "clEnqueueWriteBuffer", code);
+    replace(ready, event, "clEnqueueWriteBuffer");
+    return flush(o->queue, failure);
+}
+
+static int64_t opencl_copied(void *self, void *ready)
+{
+    const struct event *e = ready;
+    cl_ulong begin = 0, end = 0;
+
+    (void)self;
+    if (!e->now ||
+        clGetEventProfilingInfo(e->now, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) != CL_SUCCESS ||
+        clGetEventProfilingInfo(e->now, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) != CL_SUCCESS || end < begin)
+        return -1;
+    return (int64_t)(end - begin);
+}
+
+static int opencl_record(void *self, void *event, enum lade_feeder_done done, void *handle,
+                         struct lade_feeder_failure *failure)
+{
+    cl_event next = NULL;
+    cl_int code;
+
+    (void)self;
+    switch (done) {
+    case LADE_FEEDER_DONE:
+        replace(event, NULL, NULL);
+        return LADE_OK;
+    case LADE_FEEDER_STREAM:
+        code = clEnqueueMarkerWithWaitList(handle, 0, NULL, &next);
+        if (code != CL_SUCCESS)
+            return lade_opencl_fail(failure, "clEnqueueMarkerWithWaitList", code);
+        replace(event, next, "clEnqueueMarkerWithWaitList");
+        return flush(handle, failure);
+    case LADE_FEEDER_EVENT:
+        code = clRetainEvent(handle);
+        if (code != CL_SUCCESS)
+            return lade_opencl_fail(failure, "clRetainEvent", code);
+        replace(event, handle, "the consumer's command");
+        return LADE_OK;
+    }
+    return lade_opencl_fail(failure, "record", CL_INVALID_VALUE);
+}
+
+static void *opencl_event_native(void *self, void *event)
+{
+    (void)self;
+    return ((struct event *)event)->now;
+}
+
+static void *opencl_native(void *self, unsigned which)
+{
+    const struct opencl *o = self;
+
+    return which == 0 ? (void *)o->context : which == 1 ? (void *)o->device : NULL;
+}
+
+const struct lade_backend lade_backend_opencl = {
+    .name = "opencl",
+    .dlpack_device = kDLOpenCL,
+    .dlpack_staging = kDLCPU,
+    .copies = true,
+    .addresses = false,
+    .open = opencl_open,
+    .close = opencl_close,
+    .staging_get = opencl_staging_get,
+    .staging_put = opencl_staging_put,
+    .pin = opencl_pin,
+    .unpin = opencl_unpin,
+    .device_get = opencl_device_get,
+    .device_put = opencl_device_put,
+    .event_get = opencl_event_get,
+    .event_put = opencl_event_put,
+    .after = opencl_after,
+    .copy = opencl_copy,
+    .copied = opencl_copied,
+    .record = opencl_record,
+    .stream_wait = opencl_stream_wait,
+    .query = opencl_query,
+    .event_native = opencl_event_native,
+    .native = opencl_native,
+};

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "converter.h"
+
+#include "feeder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct lade_converter {
+    const struct lade_converter_ops *ops;
+    void *self;
+    uint64_t numbers; /* of an image */
+};
+
+struct host {
+    uint32_t pixels, channels;
+    enum lade_dtype dtype;
+    float table[];
+};
+
+static int host_create(void **self, const struct lade_converter_config *config, struct lade_feeder_failure *failure)
+{
+    size_t bytes = 2 * (size_t)config->channels * sizeof(float);
+    struct host *h = malloc(sizeof *h + bytes);
+
+    (void)failure;
+    if (!h)
+        return LADE_NO_MEMORY;
+    h->pixels = config->pixels;
+    h->channels = config->channels;
+    h->dtype = config->dtype;
+    memcpy(h->table, config->table, bytes);
+    *self = h;
+    return LADE_OK;
+}
+
+static int host_run(void *self, const struct lade_feeder_tensor *from, uint32_t images, void *to, void *stream,
+                    struct lade_feeder_failure *failure)
+{
+    const struct host *h = self;
+    const uint8_t *bytes = (const uint8_t *)from->data + from->offset;
+
+    (void)stream;
+    (void)failure;
+    if (h->dtype == LADE_F32)
+        lade_convert_f32(bytes, to, h->table, images, h->pixels, h->channels);
+    else
+        lade_convert_f16(bytes, to, h->table, images, h->pixels, h->channels);
+    return LADE_OK;
+}
+
+const struct lade_converter_ops lade_converter_host = {"host", host_create, host_run, free};
+
+static int find(const struct lade_converter_ops **ops, const char *name, struct lade_error *error)
+{
+    *ops = &lade_converter_host;
+    if (strcmp(name, "host") == 0)
+        return LADE_OK;
+#ifdef LADE_OPENCL
+    *ops = &lade_converter_opencl;
+    if (strcmp(name, "opencl") == 0)
+        return LADE_OK;
+#endif
+    if (strcmp(name, "cuda") == 0) {
+        const void *symbol;
+        int status = lade_cuda_symbol(&symbol, LADE_CONVERTER_CUDA_SYMBOL, error);
+        *ops = symbol;
+        return status;
+    }
+    return lade_feeder_refuse(error, LADE_ABSENT, "this build has no backend '%s'", name);
+}
+
+int lade_converter_create(struct lade_converter **converter, const struct lade_converter_config *config,
+                          struct lade_error *error)
+{
+    struct lade_feeder_failure failure = {.call = NULL};
+    const char *name = config->backend ? config->backend : "host";
+    const struct lade_converter_ops *ops = NULL;
+
+    if (config->pixels == 0 || config->channels == 0 || !config->table ||
+        (config->dtype != LADE_F32 && config->dtype != LADE_F16))
+        return lade_feeder_refuse(error, LADE_INVALID, "a converter needs pixels, channels, a table, and f32 or f16");
+    int status = find(&ops, name, error);
+    if (status != LADE_OK)
+        return status;
+    struct lade_converter *c = calloc(1, sizeof *c);
+    if (!c)
+        return lade_feeder_refuse(error, LADE_NO_MEMORY, "no memory for a converter");
+    status = ops->create(&c->self, config, &failure);
+    if (status != LADE_OK) {
+        free(c);
+        return lade_feeder_say(error, status, name, &failure);
+    }
+    c->ops = ops;
+    c->numbers = (uint64_t)config->pixels * config->channels;
+    *converter = c;
+    return LADE_OK;
+}
+
+int lade_converter_run(struct lade_converter *c, const struct lade_feeder_tensor *from, void *to, void *stream,
+                       struct lade_error *error)
+{
+    struct lade_feeder_failure failure = {.call = NULL};
+    const struct lade_shape *shape = from->shape;
+    uint64_t numbers = 1;
+
+    for (unsigned d = 1; d < shape->dims; d++)
+        numbers *= shape->dim[d];
+    if (shape->dtype != LADE_U8 || shape->dims == 0 || numbers != c->numbers || shape->dim[0] > UINT32_MAX)
+        return lade_feeder_refuse(error, LADE_INVALID, "the tensor does not hold the images of this converter");
+    int status = c->ops->run(c->self, from, (uint32_t)shape->dim[0], to, stream, &failure);
+    return status == LADE_OK ? LADE_OK : lade_feeder_say(error, status, c->ops->name, &failure);
+}
+
+void lade_converter_destroy(struct lade_converter *c)
+{
+    if (!c)
+        return;
+    c->ops->destroy(c->self);
+    free(c);
+}

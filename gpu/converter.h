@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What a backend brings to convert on its device. Internal; failures as in backend.h. */
+#ifndef LADE_GPU_CONVERTER_H
+#define LADE_GPU_CONVERTER_H
+
+#include <lade/convert.h>
+
+struct lade_converter_ops {
+    const char *name;
+    int (*create)(void **self, const struct lade_converter_config *config, struct lade_feeder_failure *failure);
+    int (*run)(void *self, const struct lade_feeder_tensor *from, uint32_t images, void *to, void *stream,
+               struct lade_feeder_failure *failure);
+    void (*destroy)(void *self);
+};
+
+extern const struct lade_converter_ops lade_converter_host;
+extern const struct lade_converter_ops lade_converter_opencl; /* where the build has OpenCL */
+
+/* Exported by LADE_BACKEND_CUDA_OBJECT. */
+#define LADE_CONVERTER_CUDA_SYMBOL "lade_converter_cuda"
+
+#endif

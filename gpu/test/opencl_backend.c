@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* The feeder on the first OpenCL device of this machine. */
+#include "backend.h"
+#include "batches.h"
+#include "opencl_device.h"
+
+#include <stdlib.h>
+
+enum { BATCHES = 60, LATE = 8 };
+
+/* What a consumer on the device saw of a batch, read back on its own queue. */
+struct seen {
+    uint64_t rows;
+    uint8_t images[ROWS * PIXELS];
+    int32_t labels[ROWS];
+    uint64_t ids[ROWS];
+};
+
+static struct lade_error error;
+static struct lade_feeder_batch batch;
+
+static struct lade_feeder *made(struct lade_feeder_config *c)
+{
+    struct lade_feeder *feeder = NULL;
+
+    c->backend = "opencl";
+    cr_assert_eq(lade_feeder_create(&feeder, c, &error), LADE_OK, "%s", error.text);
+    return feeder;
+}
+
+static cl_command_queue queue_of(struct lade_feeder *feeder)
+{
+    cl_int code;
+    cl_command_queue queue =
+        clCreateCommandQueue(lade_feeder_native(feeder, 0), lade_feeder_native(feeder, 1), 0, &code);
+
+    cr_assert_eq(code, CL_SUCCESS);
+    return queue;
+}
+
+/* Puts the reading of all tensors into the queue, behind the batch's arrival. */
+static void look(struct lade_feeder *feeder, cl_command_queue queue, struct seen *seen, cl_event *last)
+{
+    void *to[TENSORS] = {seen->images, seen->labels, seen->ids};
+
+    cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, queue), LADE_OK);
+    seen->rows = batch.rows;
+    for (unsigned t = 0; t < TENSORS; t++) {
+        size_t bytes = lade_shape_bytes(batch.tensor[t].shape);
+        cr_assert_eq(clEnqueueReadBuffer(queue, batch.tensor[t].data, CL_FALSE, batch.tensor[t].offset, bytes, to[t], 0,
+                                         NULL, t + 1 == TENSORS ? last : NULL),
+                     CL_SUCCESS);
+    }
+}
+
+static void feed(struct lade_feeder_config *c, enum lade_feeder_done done, unsigned depth)
+{
+    struct producer p = {.batches = BATCHES, .last_rows = 3};
+    struct seen *seen = calloc(BATCHES, sizeof *seen);
+    struct lade_feeder_stats stats;
+    int status;
+
+    c->self = &p;
+    c->depth = depth;
+    struct lade_feeder *feeder = made(c);
+    cl_command_queue queue[2] = {queue_of(feeder), queue_of(feeder)};
+    while ((status = lade_feeder_next(feeder, &batch, LADE_FOREVER, &error)) == LADE_OK) {
+        cl_command_queue mine = queue[batch.number % 2];
+        cl_event last = NULL;
+        look(feeder, mine, &seen[batch.number], done == LADE_FEEDER_STREAM ? NULL : &last);
+        if (done == LADE_FEEDER_DONE)
+            cr_assert_eq(clWaitForEvents(1, &last), CL_SUCCESS);
+        if (done == LADE_FEEDER_EVENT)
+            cr_assert_eq(clFlush(mine), CL_SUCCESS);
+        void *handle = done == LADE_FEEDER_STREAM ? (void *)mine : (void *)last;
+        cr_assert_eq(lade_feeder_release(feeder, &batch, done, handle), LADE_OK);
+        if (last)
+            clReleaseEvent(last);
+    }
+    cr_assert_eq(status, LADE_CLOSED, "%s", error.text);
+    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    cr_assert(clFinish(queue[0]) == CL_SUCCESS && clFinish(queue[1]) == CL_SUCCESS);
+    for (uint64_t i = 0; i < BATCHES; i++) {
+        cr_assert_eq(seen[i].rows, i + 1 == BATCHES ? 3 : ROWS);
+        cr_assert_eq(wrong_in(i, seen[i].rows, seen[i].images, seen[i].labels, seen[i].ids), 0);
+    }
+    lade_feeder_count(feeder, &stats);
+    cr_assert(stats.taken == BATCHES && stats.consumer_waits == 0);
+    cr_assert_gt(stats.copies_timed, 0, "the device says how long its copies took");
+    clReleaseCommandQueue(queue[0]);
+    clReleaseCommandQueue(queue[1]);
+    lade_feeder_destroy(feeder);
+    free(seen);
+}
+
+Test(opencl, all_batches_arrive_whole)
+{
+    for (unsigned depth = 1; depth <= 4; depth++) {
+        struct lade_feeder_config c = config_of(NULL);
+        c.fillers = 1 + depth % 2;
+        c.priority = LADE_FEEDER_HIGH;
+        feed(&c, LADE_FEEDER_STREAM, depth);
+        feed(&c, LADE_FEEDER_EVENT, depth);
+        feed(&c, LADE_FEEDER_DONE, depth);
+    }
+}
+
+Test(opencl, in_a_context_of_the_consumer)
+{
+    struct lade_feeder_config c = config_of(NULL);
+    struct device d;
+
+    device_open(&d);
+    c.native[0] = d.context;
+    feed(&c, LADE_FEEDER_STREAM, 3);
+    c.native[1] = d.id;
+    feed(&c, LADE_FEEDER_STREAM, 3);
+    device_close(&d);
+}
+
+Test(opencl, out_of_memory_of_the_user)
+{
+    enum { DEPTH = 3, PAGE = 4096 };
+    struct lade_feeder_config c = config_of(NULL);
+    void *staging[DEPTH];
+
+    for (int i = 0; i < DEPTH; i++)
+        staging[i] = aligned_alloc(PAGE, (lade_feeder_bytes(shapes, TENSORS) + PAGE - 1) / PAGE * PAGE);
+    c.staging = staging;
+    feed(&c, LADE_FEEDER_STREAM, DEPTH);
+    for (int i = 0; i < DEPTH; i++)
+        free(staging[i]);
+}
+
+Test(opencl, no_such_device)
+{
+    struct producer p = {.batches = 1};
+    struct lade_feeder_config c = config_of(&p);
+    struct lade_feeder *feeder;
+
+    c.backend = "opencl";
+    c.device = 1000;
+    cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_ABSENT);
+    cr_assert_not_null(strstr(error.text, "clGetDeviceIDs"), "%s", error.text);
+    c.device = 0;
+    c.native[1] = &p;
+    cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_INVALID, "a device without its context");
+}
+
+/* A slot is not written while the consumer's event is open: the next batch of that slot does not come. */
+Test(opencl, a_slot_waits_for_its_event)
+{
+    struct producer p = {.batches = 4};
+    struct lade_feeder_config c = config_of(&p);
+    cl_int code;
+
+    c.depth = 1;
+    struct lade_feeder *feeder = made(&c);
+    cl_event open = clCreateUserEvent(lade_feeder_native(feeder, 0), &code);
+    cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
+    cl_mem memory = batch.tensor[0].data;
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_EVENT, open), LADE_OK);
+    /* The batch behind may be on its way, but its copy waits; the device's memory still holds this one. */
+    (void)lade_feeder_next(feeder, &batch, 20000000, &error);
+    cl_command_queue queue = queue_of(feeder);
+    uint8_t images[ROWS * PIXELS];
+    cr_assert_eq(clEnqueueReadBuffer(queue, memory, CL_TRUE, 0, sizeof images, images, 0, NULL, NULL), CL_SUCCESS);
+    for (size_t i = 0; i < sizeof images; i++)
+        cr_assert_eq(images[i], pixel_of(0, i));
+    cr_assert_eq(clSetUserEventStatus(open, CL_COMPLETE), CL_SUCCESS);
+    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    clReleaseCommandQueue(queue);
+    clReleaseEvent(open);
+    lade_feeder_destroy(feeder);
+}
+
+/* How next ends when the device does, and what the feeder says. */
+static void lost(struct lade_feeder *feeder, const char *call, int64_t code)
+{
+    struct lade_feeder_failure failure;
+    int status;
+
+    while ((status = lade_feeder_next(feeder, &batch, LADE_FOREVER, &error)) == LADE_OK)
+        (void)lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL);
+    cr_assert_eq(status, LADE_DEVICE);
+    cr_assert(lade_feeder_failed(feeder, &failure));
+    cr_assert(!call || strcmp(failure.call, call) == 0, "%s %lld", failure.call, (long long)failure.code);
+    cr_assert_eq(failure.code, code, "%s %lld", failure.call, (long long)failure.code);
+    cr_assert_not_null(strstr(error.text, failure.call));
+    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    lade_feeder_destroy(feeder);
+}
+
+/* Work of the consumer that ends with an error: whoever waits for it is told. */
+Test(opencl, work_that_fails_ends_the_feeder)
+{
+    struct producer p = {.batches = UINT64_MAX};
+    struct lade_feeder_config c = config_of(&p);
+    cl_int code;
+
+    struct lade_feeder *feeder = made(&c);
+    cl_event work = clCreateUserEvent(lade_feeder_native(feeder, 0), &code);
+    cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
+    /* Failed before anybody waits: PoCL 3.1 ends the process when an event fails that others wait for. */
+    cr_assert_eq(clSetUserEventStatus(work, CL_OUT_OF_RESOURCES), CL_SUCCESS);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_EVENT, work), LADE_OK);
+    clReleaseEvent(work);
+    lost(feeder, "the consumer's command", CL_OUT_OF_RESOURCES);
+}
+
+Test(opencl, a_queue_of_another_context_is_refused)
+{
+    struct producer p = {.batches = UINT64_MAX};
+    struct lade_feeder_config c = config_of(&p);
+    struct device other;
+
+    device_open(&other);
+    struct lade_feeder *feeder = made(&c);
+    cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
+    cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, other.queue), LADE_DEVICE);
+    (void)lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL);
+    lost(feeder, "clEnqueueBarrierWithWaitList", CL_INVALID_CONTEXT);
+    device_close(&other);
+}
