@@ -64,6 +64,11 @@ void lade_pipeline_destroy(struct lade_pipeline *p)
     free(p);
 }
 
+const struct lade_image *lade_pipeline_input(const struct lade_pipeline *pipeline)
+{
+    return &pipeline->input;
+}
+
 const struct lade_image *lade_pipeline_output(const struct lade_pipeline *p)
 {
     return &p->output;

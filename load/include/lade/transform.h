@@ -57,6 +57,9 @@ LADE_API int lade_pipeline_create(struct lade_pipeline **pipeline, const struct 
 /* NULL is fine. */
 LADE_API void lade_pipeline_destroy(struct lade_pipeline *pipeline);
 
+/* The form that goes in. Valid as long as the pipeline. */
+LADE_API const struct lade_image *lade_pipeline_input(const struct lade_pipeline *pipeline);
+
 /* The form that comes out behind the steps so far. Valid until a step is added. */
 LADE_API const struct lade_image *lade_pipeline_output(const struct lade_pipeline *pipeline);
 

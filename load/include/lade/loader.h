@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loader: batches of a source, made by worker threads while the consumer is busy with the one before.
+ *
+ * A worker plans a batch (which samples), reads each of them, transforms it, and writes it straight to its place in the
+ * memory that the consumer gets. Nothing is copied in between, and no queue is shared: a finished batch goes to its own
+ * place in a ring, where the consumer finds it in order.
+ *
+ * Epoch mode (lade_loader_next() on a loader of lade_loader_create())
+ *   Each sample of the part is delivered exactly once in each epoch, in a random order that is a function of seed, epoch and
+ *   the number of samples, and of nothing else. With in_order the bytes of each batch, random transforms included, are the
+ *   same for any number of threads and any timing; without it the batches of an epoch are the same but come as they are
+ *   ready.
+ * Draws (config.draw other than LADE_DRAW_ONCE)
+ *   Each place of an epoch is drawn independently, with replacement: LADE_DRAW_WEIGHTED gives sample i with probability
+ *   weight[i] / sum of the weights of the part, LADE_DRAW_BALANCED each class with the same probability and within it each
+ *   sample. Both up to 2^-32 of that probability. An epoch has as many places as the part has samples.
+ * Stream mode (config.buffer > 0)
+ *   What Lin 2026 describes: samples are put into a bag of config.buffer samples as they are ready and drawn from it
+ *   uniformly. Each sample still comes exactly once in each epoch. Batches depend on timing, and
+ *   samples that are quick to prepare come sooner; there is no state to save. Endless sources have no other mode.
+ *
+ * When not to use it: for samples of different sizes, and when a batch takes less than about 2 microseconds to make.
+ *
+ * Threads      next, state and stats belong to one thread at a time; release and cancel to any. The functions of source,
+ *              pipeline and fault are called by the workers.
+ * Progress     next waits for the workers, at most as long as its timeout says. Workers take no lock; one that is stopped at
+ *              any instruction holds back the batch that it makes until it is replaced (config.worker_timeout), and nobody else.
+ * Memory       config.slots batches and one for each worker, allocated at creation, and one more for each worker that is replaced.
+ *              Per sample of the source: nothing with LADE_DRAW_ONCE, whatever the split keeps; 12 bytes for the other draws.
+ * Errors       a negative status and a text in struct lade_error.
+ */
+#ifndef LADE_LOADER_H
+#define LADE_LOADER_H
+
+#include <lade/source.h>
+#include <lade/split.h>
+#include <lade/transform.h>
+
+LADE_BEGIN
+
+#define LADE_LOADER_THREADS_MAX 256u
+#define LADE_LOADER_SLOTS_MAX 1024u
+#define LADE_LOADER_SHARDS_MAX 4096u
+#define LADE_BATCH_MAX (UINT64_C(1) << 24)
+
+enum lade_draw_kind { LADE_DRAW_ONCE, LADE_DRAW_WEIGHTED, LADE_DRAW_BALANCED };
+enum lade_fault {
+    LADE_FAULT_FAIL,       /* next answers the error of the sample */
+    LADE_FAULT_SKIP,       /* the batch has one sample less */
+    LADE_FAULT_SUBSTITUTE, /* another sample of the part, drawn uniformly by (seed, epoch, id), takes its place */
+};
+
+/* Zero means the default where one is named. What pointers point to must live as long as the loader. */
+struct lade_loader_config {
+    struct lade_source *source;
+    const struct lade_pipeline *pipeline; /* NULL: samples as they are */
+    struct lade_split *split;             /* NULL: the part is the whole source. Asked by lade_source_key() */
+    unsigned part;
+    uint64_t seed;
+    uint64_t batch;         /* samples, to LADE_BATCH_MAX */
+    bool drop_last;         /* leave out what is left at the end of an epoch when it is less than a batch */
+    bool in_order;          /* see above; the contract calls it deterministic */
+    bool given_order;       /* samples come by their numbers, not shuffled; for tests and evaluation */
+    unsigned threads;       /* workers, to LADE_LOADER_THREADS_MAX; default: processors */
+    unsigned slots;         /* batches that wait for the consumer or are with it; default 2 * threads + 2 */
+    uint64_t epochs;        /* default: no end */
+    unsigned shard, shards; /* this is shard number shard of so many; default 0 of 1 */
+    bool pad;               /* shards are made equally long by repeating samples; otherwise by leaving some out */
+    enum lade_draw_kind draw;
+    const double *weight; /* LADE_DRAW_WEIGHTED: one for each sample of the source, not negative */
+    uint64_t buffer;      /* samples; more than 0: stream mode */
+    enum lade_fault fault;
+    uint64_t
+        faults_max; /* SKIP, SUBSTITUTE: so many faults in an epoch are borne; the next one fails. default: any number */
+    int64_t
+        worker_timeout; /* nanoseconds without a batch after which a worker is replaced; default 60 s, LADE_FOREVER: never */
+    unsigned replaced_max; /* workers replaced since creation, before next fails; default 16 */
+    size_t align;          /* of the bytes of a batch; default 64 */
+};
+
+struct lade_loader;
+
+/*
+ * Starts the workers. LADE_OK and *loader; LADE_INVALID, LADE_NO_MEMORY, LADE_EMPTY (the part has no sample, or less than a
+ * batch where the last is dropped), or an error of the source. Goes once over the keys of the source where there is a split.
+ */
+LADE_API int lade_loader_create(struct lade_loader **loader, const struct lade_loader_config *config,
+                                struct lade_error *error);
+
+/* Valid until released. Rows are samples; all arrays have count of them. */
+struct lade_batch {
+    uint64_t number; /* of the batch since creation or the saved state */
+    uint64_t epoch;
+    uint64_t count;        /* samples */
+    void *samples;         /* count * sample_bytes bytes */
+    size_t sample_bytes;   /* as the pipeline gives them, else as the source does */
+    const int64_t *labels; /* LADE_NO_LABEL where there are none */
+    const uint64_t *ids;   /* numbers of the samples in the source; with an endless source their keys */
+    uint64_t faults;       /* samples that were skipped or substituted */
+    bool last;             /* of its epoch */
+    uint64_t slot;         /* for release */
+};
+
+/*
+ * The next batch, waiting up to timeout nanoseconds (LADE_FOREVER: as long as it takes; 0: not at all).
+ * LADE_OK; LADE_TIMEOUT, try again; LADE_CLOSED: the last epoch has ended; LADE_CANCELLED; LADE_TOO_MANY: all slots are with the
+ * consumer: release one; else the error of a sample, or LADE_LIMITED when more faults or replacements than
+ * agreed happened. After an error other than LADE_TIMEOUT and LADE_TOO_MANY it answers the same again.
+ */
+LADE_API int lade_loader_next(struct lade_loader *loader, struct lade_batch *batch, int64_t timeout,
+                              struct lade_error *error);
+
+/* Gives a batch back; its memory is used again. Any thread, any order, each batch once. */
+LADE_API void lade_loader_release(struct lade_loader *loader, const struct lade_batch *batch);
+
+/* Ends all waiting for good: next answers LADE_CANCELLED. Any thread, also a signal handler. */
+LADE_API void lade_loader_cancel(struct lade_loader *loader);
+
+/*
+ * Stops the workers and frees everything, batches that were not released included. LADE_OK; LADE_TIMEOUT: a worker is still inside
+ * a function of the source or the pipeline: the loader stays, cancelled; call again, and keep source, pipeline and split
+ * until it answers LADE_OK. NULL is fine.
+ */
+LADE_API int lade_loader_destroy(struct lade_loader *loader, int64_t timeout);
+
+struct lade_loader_stats {
+    uint64_t samples; /* of the part, in an epoch of this shard */
+    uint64_t batches; /* of an epoch */
+    uint64_t part;    /* samples of the part in the whole source */
+    uint64_t delivered, delivered_samples, faults, replaced;
+    uint64_t slot_bytes; /* memory of one slot */
+    /* Nanoseconds since creation, all workers together. What is left is planning and switching. */
+    uint64_t read_time, transform_time, worker_wait_time;
+    uint64_t consumer_wait_time; /* inside next */
+    uint64_t running_time;       /* of all workers together, waiting included */
+    const char *claim;           /* what holds of the order and of each draw in this mode, in a sentence */
+};
+LADE_API void lade_loader_measure(const struct lade_loader *loader, struct lade_loader_stats *stats);
+
+/*
+ * Where the consumer stands: behind the last batch that next gave out. A line of text of a few hundred bytes, more with many
+ * shards or batches out of order; the size with its final zero is answered, and no more than size bytes are written. 0: there is
+ * no state in stream mode.
+ */
+LADE_API size_t lade_loader_state(const struct lade_loader *loader, char *to, size_t size);
+
+/* The same to a file, which is replaced whole or not at all. LADE_OK, LADE_IO, LADE_INVALID, LADE_NO_MEMORY. */
+LADE_API int lade_loader_save(const struct lade_loader *loader, const char *path, struct lade_error *error);
+
+/*
+ * As create, from a state: goes on with the first sample that was not delivered. Threads, slots, batch and faults may differ
+ * from before; source, split, part, seed, order and draw may not: LADE_CONFLICT. Shards may differ with a state that
+ * lade_loader_join() made.
+ * LADE_DAMAGED: this is no state.
+ */
+LADE_API int lade_loader_resume(struct lade_loader **loader, const struct lade_loader_config *config, const char *state,
+                                struct lade_error *error);
+
+/*
+ * One state from those of all shards, in any order, to be resumed by any number of shards: what no shard has delivered
+ * in this epoch is shared among the new ones. The size as lade_loader_state() does; 0: they do not belong together, or are in different epochs.
+ */
+LADE_API size_t lade_loader_join(const char *const *states, unsigned count, char *to, size_t size,
+                                 struct lade_error *error);
+
+/* Reads a file that save wrote: the size with its final zero, no more than size bytes of it; 0 and an error. */
+LADE_API size_t lade_loader_read_state(const char *path, char *to, size_t size, struct lade_error *error);
+
+LADE_END
+
+#endif

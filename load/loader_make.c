@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* How loaders come into being, and go. */
+#include "loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORKER_TIMEOUT INT64_C(60000000000)
+#define REPLACED_MAX 16
+
+static int out_of_memory(struct lade_error *error)
+{
+    return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET,
+                     "out of memory; ask for fewer slots or a smaller batch");
+}
+
+static int refuse(struct lade_error *error, const char *why)
+{
+    return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "%s", why);
+}
+
+static int check(const struct lade_loader_config *c, struct lade_error *error)
+{
+    if (!c->source)
+        return refuse(error, "there is no source");
+    const struct lade_source_info *info = lade_source_about(c->source);
+    if (c->batch == 0 || c->batch > LADE_BATCH_MAX)
+        return refuse(error, "a batch has 1 to 2^24 samples");
+    if (c->threads > LADE_LOADER_THREADS_MAX || c->slots > LADE_LOADER_SLOTS_MAX)
+        return refuse(error, "at most 256 threads and 1,024 slots");
+    if (c->shards > LADE_LOADER_SHARDS_MAX || (c->shards ? c->shard >= c->shards : c->shard > 0))
+        return refuse(error, "the shard is not below the number of shards, or there are more than 4,096");
+    if (c->align & (c->align - 1))
+        return refuse(error, "the alignment is no power of two");
+    if ((unsigned)c->draw > LADE_DRAW_BALANCED || (unsigned)c->fault > LADE_FAULT_SUBSTITUTE)
+        return refuse(error, "no such draw, or rule for faults");
+    if (c->given_order && c->draw != LADE_DRAW_ONCE)
+        return refuse(error, "the given order goes with each sample once only");
+    if (c->split) {
+        struct lade_split_config split;
+        lade_split_configuration(c->split, &split);
+        if (c->part >= split.parts)
+            return refuse(error, "the split has no such part");
+    } else if (c->part > 0) {
+        return refuse(error, "a part is asked for, but there is no split");
+    }
+    if (c->buffer > 0 && (c->buffer > LADE_BAG_MAX || c->buffer < 2 * c->batch))
+        return refuse(error, "the buffer of a stream holds two batches at least, and 2^32 samples at most");
+    if (info->count == LADE_ENDLESS && (c->buffer == 0 || c->shards > 1 || c->draw != LADE_DRAW_ONCE))
+        return refuse(error, "an endless source goes with a buffer, one shard and no draws by weight");
+    if (info->count == 0)
+        return lade_fail(error, LADE_EMPTY, NULL, LADE_NO_OFFSET, "the source has no samples");
+    return LADE_OK;
+}
+
+static void fill_in(struct lade_loader_config *c)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (c->threads == 0)
+        c->threads = processors > 0 && processors < (long)LADE_LOADER_THREADS_MAX ? (unsigned)processors : 1;
+    if (c->slots == 0)
+        c->slots = 2 * c->threads + 2;
+    if (c->epochs == 0)
+        c->epochs = UINT64_MAX;
+    if (c->shards == 0)
+        c->shards = 1;
+    if (c->faults_max == 0)
+        c->faults_max = UINT64_MAX;
+    if (c->worker_timeout == 0)
+        c->worker_timeout = WORKER_TIMEOUT;
+    if (c->replaced_max == 0)
+        c->replaced_max = REPLACED_MAX;
+    if (c->align < 64)
+        c->align = 64;
+}
+
+static int set_sizes(struct lade_loader *l, struct lade_error *error)
+{
+    const struct lade_loader_config *c = &l->config;
+
+    l->input_bytes = lade_source_about(c->source)->bytes;
+    l->sample_bytes = c->pipeline ? lade_image_bytes(lade_pipeline_output(c->pipeline)) : l->input_bytes;
+    l->scratch_bytes = c->pipeline ? lade_pipeline_scratch(c->pipeline) : 0;
+    if (c->pipeline && lade_image_bytes(lade_pipeline_input(c->pipeline)) != l->input_bytes)
+        return refuse(error, "the pipeline takes samples of another size than the source has");
+    if (l->sample_bytes == 0 || l->sample_bytes > SIZE_MAX / 4 / c->batch)
+        return refuse(error, "a batch of such samples does not fit into memory");
+    return LADE_OK;
+}
+
+/* aligned_alloc() wants whole multiples. */
+static void *allocate(size_t align, size_t bytes)
+{
+    return aligned_alloc(align, (bytes + align - 1) / align * align);
+}
+
+int lade_slot_init(struct lade_loader *l, struct lade_slot *slot)
+{
+    const size_t n = (size_t)l->config.batch;
+
+    slot->samples = allocate(l->config.align, n * l->sample_bytes);
+    slot->labels = calloc(n, sizeof *slot->labels);
+    slot->ids = calloc(n, sizeof *slot->ids);
+    return slot->samples && slot->labels && slot->ids ? LADE_OK : LADE_NO_MEMORY;
+}
+
+struct lade_worker *lade_worker_add(struct lade_loader *l)
+{
+    struct lade_worker *w = &l->worker[l->workers];
+
+    if (l->workers == l->workers_max || (!l->bag && l->buffers == l->buffers_max))
+        return NULL;
+    w->loader = l;
+    atomic_store_explicit(&w->committed, LADE_CLAIM_NONE, memory_order_relaxed); /* no thread yet */
+    w->paper = l->workers + 1;                                                   /* paper 0 is the first plan */
+    if (l->config.pipeline && !w->input) {
+        w->input = allocate(64, l->input_bytes);
+        w->scratch = allocate(64, l->scratch_bytes + 1);
+    }
+    if (l->config.pipeline && (!w->input || !w->scratch))
+        return NULL;
+    if (!l->bag) {
+        if (lade_slot_init(l, &l->slot[l->buffers]) != LADE_OK)
+            return NULL;
+        w->buffer = l->buffers++;
+        w->has_buffer = true;
+    }
+    l->workers++;
+    return w;
+}
+
+static void write_plan(struct lade_loader *l)
+{
+    struct lade_paper *first = &l->ring.paper[0];
+    uint64_t word[LADE_PAPER_WORDS] = {0};
+
+    _Static_assert(LADE_PAPER_WORDS >= 1 + LADE_CURSOR_WORDS, "a paper holds a number and a cursor");
+    memcpy(word + 1, &l->next, sizeof l->next);
+    for (int i = 0; i < LADE_PAPER_WORDS; i++)
+        atomic_init(&first->word[i], word[i]);
+    atomic_init(&l->ring.plan, 0);
+}
+
+/* Arrays of fixed length; lade_loader_free() frees what is there. */
+static int make_ring(struct lade_loader *l)
+{
+    struct lade_loader_ring *r = &l->ring;
+
+    l->workers_max = l->config.threads + l->config.replaced_max;
+    l->buffers_max = l->bag ? l->config.slots : l->config.slots + l->workers_max;
+    for (r->places = 2; r->places <= l->buffers_max; r->places *= 2)
+        continue;
+    r->free_words = l->buffers_max / 64 + 1;
+    r->free = calloc(r->free_words, sizeof *r->free);
+    r->place = calloc((size_t)r->places, sizeof *r->place);
+    r->paper = calloc(l->workers_max + 1, sizeof *r->paper);
+    l->taken = calloc((size_t)r->places, sizeof *l->taken);
+    l->end = calloc((size_t)r->places, sizeof *l->end);
+    l->from = calloc((size_t)r->places, sizeof *l->from);
+    l->slot = calloc(l->buffers_max, sizeof *l->slot);
+    l->worker = calloc(l->workers_max, sizeof *l->worker);
+    if (!r->free || !r->place || !r->paper || !l->taken || !l->end || !l->from || !l->slot || !l->worker)
+        return LADE_NO_MEMORY;
+    for (; l->buffers < l->config.slots; l->buffers++) {
+        if (lade_slot_init(l, &l->slot[l->buffers]) != LADE_OK)
+            return LADE_NO_MEMORY;
+        lade_ring_give(r, l->buffers);
+    }
+    write_plan(l);
+    return LADE_OK;
+}
+
+static void free_loader(struct lade_loader *l)
+{
+    for (unsigned i = 0; l->slot && i < l->buffers_max; i++) {
+        free(l->slot[i].samples);
+        free(l->slot[i].labels);
+        free(l->slot[i].ids);
+    }
+    for (unsigned i = 0; l->worker && i < l->workers_max; i++) {
+        free(l->worker[i].input);
+        free(l->worker[i].scratch);
+        free(l->worker[i].ids);
+    }
+    lade_bag_destroy(l->bag);
+    lade_order_free(&l->order);
+    free((void *)l->ring.free);
+    free((void *)l->ring.place);
+    free(l->ring.paper);
+    free(l->taken);
+    free(l->end);
+    free(l->from);
+    free(l->slot);
+    free(l->worker);
+    free(l);
+}
+
+/* Whether there is a batch at all. */
+static int look_for_samples(struct lade_loader *l, struct lade_error *error)
+{
+    uint64_t least = l->config.drop_last ? l->config.batch : 1;
+
+    if (lade_order_length(&l->order, UINT64_MAX) < least)
+        return lade_fail(error, LADE_EMPTY, NULL, LADE_NO_OFFSET, "%s",
+                         l->order.members ? "the part, or this shard of it, has less than a batch"
+                                          : "no sample of the source is in this part");
+    lade_order_settle(&l->order, &l->next, least);
+    return LADE_OK;
+}
+
+static int start_workers(struct lade_loader *l, struct lade_error *error)
+{
+    for (unsigned i = 0; i < l->config.threads; i++) {
+        struct lade_worker *w = lade_worker_add(l);
+        if (!w)
+            return out_of_memory(error);
+        if (lade_worker_start(w) != LADE_OK)
+            return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET,
+                             "thread %u of %u could not be started; ask for fewer", i + 1, l->config.threads);
+    }
+    return LADE_OK;
+}
+
+static int make(struct lade_loader *l, const char *state, struct lade_error *error)
+{
+    bool endless = lade_source_about(l->config.source)->count == LADE_ENDLESS;
+    int status = set_sizes(l, error);
+
+    if (status == LADE_OK && !endless)
+        status = lade_order_init(&l->order, &l->config, error);
+    if (status == LADE_OK && state)
+        status = lade_loader_restore(l, state, error);
+    if (status == LADE_OK && !endless)
+        status = look_for_samples(l, error);
+    if (status == LADE_OK && l->config.buffer > 0)
+        status = lade_stream_create(l, error);
+    if (status == LADE_OK && make_ring(l) != LADE_OK)
+        status = out_of_memory(error);
+    return status == LADE_OK ? start_workers(l, error) : status;
+}
+
+static int create(struct lade_loader **loader, const struct lade_loader_config *config, const char *state,
+                  struct lade_error *error)
+{
+    if (!loader || !config)
+        return refuse(error, "there is no loader, or no configuration");
+    int status = check(config, error);
+    if (status != LADE_OK)
+        return status;
+    struct lade_loader *l = allocate(64, sizeof *l);
+    if (!l)
+        return out_of_memory(error);
+    memset(l, 0, sizeof *l);
+    l->config = *config;
+    fill_in(&l->config);
+    status = make(l, state, error);
+    if (status == LADE_OK)
+        *loader = l;
+    else
+        (void)lade_loader_destroy(l, LADE_FOREVER);
+    return status;
+}
+
+int lade_loader_create(struct lade_loader **loader, const struct lade_loader_config *config, struct lade_error *error)
+{
+    return create(loader, config, NULL, error);
+}
+
+int lade_loader_resume(struct lade_loader **loader, const struct lade_loader_config *config, const char *state,
+                       struct lade_error *error)
+{
+    if (!state || (config && config->buffer > 0))
+        return refuse(error, state ? "stream mode has no state" : "there is no state");
+    return create(loader, config, state, error);
+}
+
+static bool all_have_ended(struct lade_loader *l)
+{
+    for (unsigned i = 0; i < l->workers; i++)
+        if (atomic_load_explicit(&l->worker[i].state, memory_order_relaxed) ==
+            LADE_WORKER_RUNS) /* then they are joined */
+            return false;
+    return true;
+}
+
+int lade_loader_destroy(struct lade_loader *l, int64_t timeout)
+{
+    if (!l)
+        return LADE_OK;
+    int64_t deadline = timeout < 0 ? -1 : lade_now() + timeout;
+    lade_loader_cancel(l);
+    lade_event_expect(&l->ready);
+    for (;;) {
+        uint32_t number = lade_event_number(&l->ready);
+        if (all_have_ended(l) || (deadline >= 0 && lade_now() >= deadline))
+            break;
+        lade_futex_wait(&l->ready.number, number, deadline);
+    }
+    lade_event_leave(&l->ready);
+    if (!all_have_ended(l))
+        return LADE_TIMEOUT;
+    for (unsigned i = 0; i < l->workers; i++)
+        if (atomic_load_explicit(&l->worker[i].state, memory_order_relaxed) != LADE_WORKER_NONE)
+            (void)pthread_join(l->worker[i].thread, NULL);
+    free_loader(l);
+    return LADE_OK;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Workers that are lost or late, and who takes their place. */
+#include "loader.h"
+
+static int count_replacement(struct lade_loader *l, struct lade_error *error)
+{
+    if (l->replaced == l->config.replaced_max)
+        return lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
+                         "%u workers were replaced, and another one is lost or late: see the source and the transforms",
+                         l->config.replaced_max);
+    l->replaced++;
+    return LADE_OK;
+}
+
+static int start(struct lade_worker *w, struct lade_error *error)
+{
+    if (lade_worker_start(w) == LADE_OK)
+        return LADE_OK;
+    return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "no thread could be started in place of a lost one");
+}
+
+/* Its thread has ended, so all that it had goes to the next one. */
+static int revive(struct lade_loader *l, struct lade_worker *w, struct lade_error *error)
+{
+    int status = count_replacement(l, error);
+
+    if (status != LADE_OK)
+        return status;
+    (void)pthread_join(w->thread, NULL);
+    w->redo = true; /* it was lost in a function of the user, with a claim */
+    return start(w, error);
+}
+
+/* The thread may go on at any time. It keeps what it has, and ends when it finds that its batch was given away. */
+static int relieve(struct lade_loader *l, struct lade_worker *late, struct lade_error *error)
+{
+    int status = count_replacement(l, error);
+
+    if (status != LADE_OK)
+        return status;
+    struct lade_worker *w = lade_worker_add(l);
+    if (!w)
+        return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET,
+                         "out of memory for a worker in place of a late one");
+    if (!l->bag) {
+        w->claim = (struct lade_claim){.batch = l->low, .start = l->next};
+        atomic_store_explicit(&w->batch, l->low + 1, memory_order_relaxed); /* the consumer looks at it itself */
+        w->redo = true;
+    } else if (!lade_stream_relieve(late, w)) {
+        l->workers--; /* it was not late after all */
+        return LADE_OK;
+    }
+    atomic_store_explicit(&late->replaced, true, memory_order_relaxed); /* only ends work early */
+    return start(w, error);
+}
+
+/* Whether the consumer waits for who makes this batch; a stream waits for everybody who has one. */
+static bool is_awaited(const struct lade_loader *l, const struct lade_worker *w)
+{
+    return l->bag ? atomic_load_explicit(&w->committed, memory_order_relaxed) < LADE_CLAIM_NONE
+                  : atomic_load_explicit(&w->batch, memory_order_relaxed) == l->low + 1;
+}
+
+int lade_loader_supervise(struct lade_loader *l, struct lade_error *error)
+{
+    const bool is_late = l->config.worker_timeout > 0 && lade_now() >= l->waiting_since + l->config.worker_timeout;
+    const unsigned workers = l->workers;
+
+    for (unsigned i = 0; i < workers; i++) {
+        struct lade_worker *w = &l->worker[i];
+        int status = LADE_OK;
+        uint32_t state = lade_ring_hear(&w->state);
+        if (state == LADE_WORKER_LOST && !atomic_load_explicit(&w->replaced, memory_order_relaxed))
+            status = revive(l, w, error);
+        else if (is_late && state == LADE_WORKER_RUNS && !atomic_load_explicit(&w->replaced, memory_order_relaxed) &&
+                 is_awaited(l, w))
+            status = relieve(l, w, error);
+        if (status != LADE_OK)
+            return status;
+    }
+    if (is_late)
+        l->waiting_since = lade_now();
+    return LADE_OK;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How workers and consumer meet: who plans the next batch, where a finished one goes, which memory is free. Internal.
+ *
+ * Plan     A paper says where the next batch begins. A worker reads it, works out where the batch ends, writes that on a paper
+ *          of its own and puts it in place of the other, which it keeps. Who succeeds makes the batch.
+ * Ring     Batch k goes to place k % places, as the number of the buffer that holds it. Two workers may make the same batch,
+ *          when one was thought lost: the first is taken, the other keeps its buffer. A batch is planned only when the
+ *          consumer is done with the one that had its place before.
+ * Buffers  A worker makes a batch in a buffer that nobody else knows; the consumer gets the buffer itself. So whoever is late
+ *          writes where nobody reads.
+ */
+#ifndef LADE_LOAD_LOADER_RING_H
+#define LADE_LOAD_LOADER_RING_H
+
+#include "step.h"
+
+#include <lade/status.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifndef LADE_PAPER_WORDS
+#define LADE_PAPER_WORDS 9
+#endif
+#define LADE_PAPER_BITS 16 /* of the number of a paper, and of a buffer */
+#define LADE_PAPER_MASK ((UINT64_C(1) << LADE_PAPER_BITS) - 1)
+
+/* Word 0 is the number of the batch. A paper that is not the plan may change while it is read. */
+struct lade_paper {
+    _Atomic uint64_t word[LADE_PAPER_WORDS];
+};
+
+struct lade_loader_ring {
+    _Alignas(64) _Atomic uint64_t plan; /* version above, number of the paper below */
+    _Alignas(64) _Atomic uint64_t low;  /* batches below it are with the consumer, or were */
+    _Alignas(64) struct lade_paper *paper;
+    _Atomic uint64_t *place; /* number of the batch + 1 above, buffer below; 0: none yet */
+    uint64_t places;         /* a power of two */
+    _Atomic uint64_t *free;  /* a bit for each buffer */
+    unsigned free_words;
+};
+
+/* Copies what the paper says; the answer is for lade_ring_plan(). */
+static inline uint64_t lade_ring_read_plan(struct lade_loader_ring *r, uint64_t word[LADE_PAPER_WORDS])
+{
+    for (;;) {
+        LADE_STEP();
+        uint64_t plan = atomic_load_explicit(&r->plan, memory_order_acquire); /* [loader.read] -> [loader.plan] */
+        const struct lade_paper *paper = &r->paper[plan & LADE_PAPER_MASK];
+
+        for (int i = 0; i < LADE_PAPER_WORDS; i++) {
+            LADE_STEP();
+            word[i] = atomic_load_explicit(&paper->word[i], memory_order_acquire); /* [loader.word] -> [loader.write] */
+        }
+        LADE_STEP();
+        /* Whoever has seen a word of a later plan sees here that there is one. */
+        if (atomic_load_explicit(&r->plan, memory_order_relaxed) == plan)
+            return plan;
+    }
+}
+
+/* Puts the next plan in place of the one that was read; *spare is a paper of the caller's, before and after. */
+static inline bool lade_ring_plan(struct lade_loader_ring *r, uint64_t read, const uint64_t word[LADE_PAPER_WORDS],
+                                  uint64_t *spare)
+{
+    for (int i = 0; i < LADE_PAPER_WORDS; i++) {
+        LADE_STEP();
+        atomic_store_explicit(&r->paper[*spare].word[i], word[i],
+                              memory_order_release); /* [loader.write] -> [loader.word] */
+    }
+    LADE_STEP();
+    uint64_t next = ((read >> LADE_PAPER_BITS) + 1) << LADE_PAPER_BITS | *spare;
+    if (!atomic_compare_exchange_strong_explicit(&r->plan, &read, next, memory_order_release,
+                                                 memory_order_relaxed)) /* [loader.plan] -> [loader.read] */
+        return false;
+    *spare = read & LADE_PAPER_MASK;
+    return true;
+}
+
+/* Whether the place of this batch is the consumer's no more. */
+static inline bool lade_ring_has_place(struct lade_loader_ring *r, uint64_t batch)
+{
+    LADE_STEP();
+    uint64_t low = atomic_load_explicit(&r->low, memory_order_acquire); /* [loader.place] -> [loader.low] */
+
+    return batch < low + r->places;
+}
+
+/* Hands the batch over. False: another worker has, and the buffer stays the caller's. */
+static inline bool lade_ring_publish(struct lade_loader_ring *r, uint64_t batch, uint64_t buffer)
+{
+    _Atomic uint64_t *place = &r->place[batch & (r->places - 1)];
+
+    LADE_STEP();
+    uint64_t seen = atomic_load_explicit(place, memory_order_relaxed);
+    while (seen >> LADE_PAPER_BITS <= batch) {
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(place, &seen, (batch + 1) << LADE_PAPER_BITS | buffer,
+                                                    memory_order_release,
+                                                    memory_order_relaxed)) /* [loader.publish] -> [loader.look] */
+            return true;
+    }
+    return false;
+}
+
+/* The consumer looks for a batch that it has not taken yet. */
+static inline bool lade_ring_look(struct lade_loader_ring *r, uint64_t batch, uint64_t *buffer)
+{
+    LADE_STEP();
+    uint64_t seen = atomic_load_explicit(&r->place[batch & (r->places - 1)],
+                                         memory_order_acquire); /* [loader.look] -> [loader.publish] */
+
+    if (seen >> LADE_PAPER_BITS != batch + 1)
+        return false;
+    *buffer = seen & LADE_PAPER_MASK;
+    return true;
+}
+
+/* The consumer has taken all batches below low. */
+static inline void lade_ring_advance(struct lade_loader_ring *r, uint64_t low)
+{
+    LADE_STEP();
+    atomic_store_explicit(&r->low, low, memory_order_release); /* [loader.low] -> [loader.place] */
+}
+
+static inline void lade_ring_give(struct lade_loader_ring *r, uint64_t buffer)
+{
+    LADE_STEP();
+    atomic_fetch_or_explicit(&r->free[buffer / 64], UINT64_C(1) << buffer % 64,
+                             memory_order_release); /* [loader.give] -> [loader.reuse] */
+}
+
+/* A free buffer. */
+static inline bool lade_ring_reuse(struct lade_loader_ring *r, uint64_t *buffer)
+{
+    for (unsigned i = 0; i < r->free_words; i++) {
+        LADE_STEP();
+        uint64_t seen = atomic_load_explicit(&r->free[i], memory_order_relaxed);
+        while (seen) {
+            LADE_STEP();
+            if (atomic_compare_exchange_strong_explicit(&r->free[i], &seen, seen & (seen - 1), memory_order_acquire,
+                                                        memory_order_acquire)) { /* [loader.reuse] -> [loader.give] */
+                *buffer = i * UINT64_C(64) + (uint64_t)__builtin_ctzll(seen);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Says something to others that they look at later, with all that was written before. */
+static inline void lade_ring_say(_Atomic uint32_t *word, uint32_t what)
+{
+    LADE_STEP();
+    atomic_store_explicit(word, what, memory_order_release); /* [loader.say] -> [loader.hear] */
+}
+
+static inline uint32_t lade_ring_hear(_Atomic uint32_t *word)
+{
+    LADE_STEP();
+    return atomic_load_explicit(word, memory_order_acquire); /* [loader.hear] -> [loader.say] */
+}
+
+/*
+ * Samples of a claim, each of which counts once: its worker commits them one by one, until another one takes the rest.
+ * The word holds how many are committed, or one of these.
+ */
+#define LADE_CLAIM_NONE (UINT64_MAX - 1)
+#define LADE_CLAIM_GONE UINT64_MAX
+
+/* The claim is written. Only while the word is LADE_CLAIM_NONE. */
+static inline void lade_claim_begin(_Atomic uint64_t *committed)
+{
+    LADE_STEP();
+    atomic_store_explicit(committed, 0, memory_order_release); /* [loader.begin] -> [loader.relieve] */
+}
+
+/* Sample i of count counts. False: another worker has it. */
+static inline bool lade_claim_commit(_Atomic uint64_t *committed, uint64_t i, uint64_t count)
+{
+    LADE_STEP();
+    return atomic_compare_exchange_strong_explicit(committed, &i, i + 1 < count ? i + 1 : LADE_CLAIM_NONE,
+                                                   memory_order_relaxed,
+                                                   memory_order_relaxed); /* what was claimed stays as it is */
+}
+
+/* Takes what is not committed, from *from on, with the claim. False: there is nothing. */
+static inline bool lade_claim_relieve(_Atomic uint64_t *committed, uint64_t *from)
+{
+    LADE_STEP();
+    *from = atomic_load_explicit(committed, memory_order_relaxed);
+    while (*from < LADE_CLAIM_NONE) {
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(committed, from, LADE_CLAIM_GONE, memory_order_acquire,
+                                                    memory_order_acquire)) /* [loader.relieve] -> [loader.begin] */
+            return true;
+    }
+    return false;
+}
+
+#endif

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a loader stands, as a line of text:
+ *
+ *   lade-loader 1 identity=HEX seed=N epoch=N shard=N/N|any done=RANGES level=N:RANGES/RANGES... crc=HEX
+ *
+ * done are the numbers of this shard's samples of the epoch that the consumer has had; each level says the same of all shards
+ * of a run before this one. RANGES is A-B,A-B,... (from A, below B), in rising order.
+ */
+#include "loader.h"
+
+#include "checksum.h"
+#include "file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STATE_MAX ((size_t)1 << 24)
+#define RANGES_MAX (1 << 16) /* of one shard */
+
+struct state {
+    uint32_t identity;
+    uint64_t seed, epoch;
+    unsigned shard, shards; /* shards 0: any */
+    struct lade_ranges done;
+    struct lade_level level[LADE_LEVELS_MAX];
+    unsigned levels;
+};
+
+static void free_state(struct state *s)
+{
+    lade_ranges_free(&s->done);
+    for (unsigned l = 0; l < s->levels; l++)
+        lade_level_free(&s->level[l]);
+}
+
+/* Text that is cut at the end of its room, but counted whole. */
+struct text {
+    char *to;
+    size_t room, size;
+    uint32_t crc;
+};
+
+#if defined __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+say(struct text *t, const char *format, ...)
+{
+    char piece[96];
+    va_list list;
+
+    va_start(list, format);
+    int n = vsnprintf(piece, sizeof piece, format, list);
+    va_end(list);
+    t->crc = lade_crc32c(t->crc, piece, (size_t)n);
+    for (int i = 0; i <= n; i++)
+        if (t->size + (size_t)i < t->room)
+            t->to[t->size + (size_t)i] = i == n || t->size + (size_t)i + 1 == t->room ? '\0' : piece[i];
+    t->size += (size_t)n;
+}
+
+static void say_ranges(struct text *t, const struct lade_ranges *ranges)
+{
+    for (size_t i = 0; i < ranges->count; i++)
+        say(t, "%s%" PRIu64 "-%" PRIu64, i ? "," : "", ranges->range[i].from, ranges->range[i].end);
+}
+
+static size_t write_state(const struct state *s, char *to, size_t size)
+{
+    struct text t = {to, size, 0, 0};
+
+    say(&t, "lade-loader 1 identity=%08" PRIx32 " seed=%" PRIu64 " epoch=%" PRIu64, s->identity, s->seed, s->epoch);
+    if (s->shards)
+        say(&t, " shard=%u/%u", s->shard, s->shards);
+    else
+        say(&t, " shard=any");
+    say(&t, " done=");
+    say_ranges(&t, &s->done);
+    for (unsigned l = 0; l < s->levels; l++) {
+        say(&t, " level=%u:", s->level[l].shards);
+        for (unsigned r = 0; r < s->level[l].shards; r++) {
+            say(&t, "%s", r ? "/" : "");
+            say_ranges(&t, &s->level[l].shard[r]);
+        }
+    }
+    uint32_t crc = t.crc;
+    say(&t, " crc=%08" PRIx32, crc);
+    return t.size + 1;
+}
+
+static bool expect(const char **at, const char *word)
+{
+    size_t n = strlen(word);
+
+    if (strncmp(*at, word, n) != 0)
+        return false;
+    *at += n;
+    return true;
+}
+
+static bool take_number(const char **at, uint64_t *number)
+{
+    char *end = NULL;
+
+    if (**at < '0' || **at > '9')
+        return false;
+    errno = 0;
+    unsigned long long value = strtoull(*at, &end, 10);
+    *at = end;
+    *number = value;
+    return errno == 0;
+}
+
+static bool take_hex(const char **at, uint32_t *number)
+{
+    *number = 0;
+    for (int i = 0; i < 8; i++, ++*at) {
+        const char *digits = "0123456789abcdef", *d = **at ? strchr(digits, **at) : NULL;
+        if (!d)
+            return false;
+        *number = *number << 4 | (uint32_t)(d - digits);
+    }
+    return true;
+}
+
+/* LADE_OK, LADE_DAMAGED, LADE_NO_MEMORY. */
+static int take_ranges(const char **at, struct lade_ranges *ranges)
+{
+    uint64_t last = 0;
+
+    if (**at < '0' || **at > '9')
+        return LADE_OK;
+    do {
+        uint64_t from, end;
+        if (!take_number(at, &from) || !expect(at, "-") || !take_number(at, &end) || from >= end ||
+            (ranges->count > 0 && from <= last) || ranges->count == RANGES_MAX)
+            return LADE_DAMAGED;
+        if (lade_ranges_add(ranges, from, end) != LADE_OK)
+            return LADE_NO_MEMORY;
+        last = end;
+    } while (expect(at, ","));
+    return LADE_OK;
+}
+
+static int take_level(const char **at, struct state *s)
+{
+    struct lade_level *level = &s->level[s->levels];
+    uint64_t shards;
+    int status = LADE_OK;
+
+    if (s->levels == LADE_LEVELS_MAX || !take_number(at, &shards) || shards == 0 || shards > LADE_LOADER_SHARDS_MAX ||
+        !expect(at, ":"))
+        return LADE_DAMAGED;
+    level->shard = calloc((size_t)shards, sizeof *level->shard);
+    if (!level->shard)
+        return LADE_NO_MEMORY;
+    level->shards = (unsigned)shards;
+    s->levels++;
+    for (unsigned r = 0; r < level->shards && status == LADE_OK; r++)
+        status = r > 0 && !expect(at, "/") ? LADE_DAMAGED : take_ranges(at, &level->shard[r]);
+    return status;
+}
+
+static int take_fields(const char **at, struct state *s)
+{
+    uint64_t shard = 0, shards = 0;
+
+    if (!expect(at, "lade-loader 1 identity=") || !take_hex(at, &s->identity) || !expect(at, " seed=") ||
+        !take_number(at, &s->seed) || !expect(at, " epoch=") || !take_number(at, &s->epoch) || !expect(at, " shard="))
+        return LADE_DAMAGED;
+    if (!expect(at, "any") && (!take_number(at, &shard) || !expect(at, "/") || !take_number(at, &shards) ||
+                               shards > LADE_LOADER_SHARDS_MAX || shard >= shards))
+        return LADE_DAMAGED;
+    s->shard = (unsigned)shard;
+    s->shards = (unsigned)shards;
+    if (s->epoch == UINT64_MAX || !expect(at, " done="))
+        return LADE_DAMAGED;
+    int status = take_ranges(at, &s->done);
+    while (status == LADE_OK && expect(at, " level="))
+        status = take_level(at, s);
+    return status;
+}
+
+/* Free it in any case. */
+static int read_state(struct state *s, const char *text, struct lade_error *error)
+{
+    const char *at = text;
+    uint32_t crc = 0;
+
+    *s = (struct state){0};
+    int status = take_fields(&at, s);
+    if (status == LADE_NO_MEMORY)
+        return lade_fail(error, status, NULL, LADE_NO_OFFSET, "out of memory");
+    size_t size = (size_t)(at - text);
+    if (status != LADE_OK || !expect(&at, " crc=") || !take_hex(&at, &crc) || *at != '\0')
+        return lade_fail(error, LADE_DAMAGED, "state", (uint64_t)(at - text), "this is no state of a loader");
+    if (crc != lade_crc32c(0, text, size))
+        return lade_fail(error, LADE_DAMAGED, "state", size, "the checksum is not that of the text");
+    return LADE_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = ((const struct lade_range *)a)->from, y = ((const struct lade_range *)b)->from;
+
+    return (x > y) - (x < y);
+}
+
+/* The numbers before the cursor, those of batches that were taken out of order, and what an earlier run had done. */
+static int add_done(const struct lade_loader *l, struct lade_ranges *done)
+{
+    const struct lade_order *o = &l->order;
+    const uint64_t length = lade_order_length(o, l->next.epoch), mask = l->ring.places - 1;
+    const size_t before = l->next.epoch == o->first ? o->done.count : 0;
+    struct lade_range *all = malloc((size_t)(l->ring.places + before + 1) * sizeof *all);
+    size_t n = 0;
+    uint64_t at = 0;
+    int status = all ? LADE_OK : LADE_NO_MEMORY;
+
+    if (!all)
+        return status;
+    all[n++] = (struct lade_range){0, lade_order_mine(o, &l->next)};
+    for (uint64_t k = l->low; k < l->low + l->ring.places; k++) {
+        const struct lade_cursor *end = &l->end[k & mask];
+        if (l->taken[k & mask])
+            all[n++] =
+                (struct lade_range){l->from[k & mask], end->epoch == l->next.epoch ? lade_order_mine(o, end) : length};
+    }
+    for (size_t i = 0; i < before; i++)
+        all[n++] = o->done.range[i];
+    qsort(all, n, sizeof *all, compare);
+    for (size_t i = 0; i < n && status == LADE_OK; i++) {
+        uint64_t from = all[i].from > at ? all[i].from : at, end = all[i].end < length ? all[i].end : length;
+        if (end <= from)
+            continue;
+        status = lade_ranges_add(done, from, end);
+        at = end;
+    }
+    free(all);
+    return status;
+}
+
+/* The state of a loader; free it. */
+static int describe(const struct lade_loader *l, struct state *s)
+{
+    *s = (struct state){.identity = lade_order_identity(&l->order),
+                        .seed = l->config.seed,
+                        .epoch = l->next.epoch,
+                        .shard = l->config.shard,
+                        .shards = l->config.shards};
+    if (l->next.epoch != l->order.first)
+        return add_done(l, &s->done);
+    for (unsigned i = 0; i < l->order.levels; i++) {
+        const struct lade_level *from = &l->order.level[i];
+        struct lade_level *to = &s->level[i];
+        to->shard = calloc(from->shards, sizeof *to->shard);
+        if (!to->shard)
+            return LADE_NO_MEMORY;
+        to->shards = from->shards;
+        s->levels++;
+        for (unsigned r = 0; r < from->shards; r++)
+            for (size_t k = 0; k < from->shard[r].count; k++)
+                if (lade_ranges_add(&to->shard[r], from->shard[r].range[k].from, from->shard[r].range[k].end) !=
+                    LADE_OK)
+                    return LADE_NO_MEMORY;
+    }
+    return add_done(l, &s->done);
+}
+
+size_t lade_loader_state(const struct lade_loader *l, char *to, size_t size)
+{
+    struct state s;
+    size_t needed = 0;
+
+    if (l->bag)
+        return 0;
+    if (describe(l, &s) == LADE_OK)
+        needed = write_state(&s, to, size);
+    free_state(&s);
+    return needed;
+}
+
+int lade_loader_restore(struct lade_loader *l, const char *text, struct lade_error *error)
+{
+    struct lade_order *o = &l->order;
+    struct state s;
+    int status = read_state(&s, text, error);
+
+    if (status == LADE_OK && (s.identity != lade_order_identity(o) || s.seed != l->config.seed))
+        status = lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
+                           "the state belongs to another source, split, part, seed, order or draw");
+    if (status == LADE_OK && s.shards && (s.shards != l->config.shards || s.shard != l->config.shard))
+        status =
+            lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
+                      "the state is that of shard %u of %u; join the states of all shards first", s.shard, s.shards);
+    if (status == LADE_OK) {
+        o->first = l->next.epoch = s.epoch;
+        o->done = s.done;
+        memcpy(o->level, s.level, sizeof s.level);
+        o->levels = s.levels;
+        return LADE_OK;
+    }
+    free_state(&s);
+    return status;
+}
+
+/* Whether two states are of the same run, but for the shard and how far it came. */
+static bool go_together(const struct state *a, const struct state *b)
+{
+    char one[256], two[256];
+
+    if (a->identity != b->identity || a->seed != b->seed || a->shards != b->shards || a->epoch != b->epoch ||
+        a->levels != b->levels)
+        return false;
+    for (unsigned l = 0; l < a->levels; l++) {
+        if (a->level[l].shards != b->level[l].shards)
+            return false;
+        for (unsigned r = 0; r < a->level[l].shards; r++) {
+            struct text t = {one, sizeof one, 0, 0}, u = {two, sizeof two, 0, 0};
+            say_ranges(&t, &a->level[l].shard[r]);
+            say_ranges(&u, &b->level[l].shard[r]);
+            if (t.size != u.size || t.crc != u.crc)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A shard that has ended its epoch is at the next one, with nothing done there. */
+static void step_back(struct state *s, const struct state *others)
+{
+    if (s->epoch != others->epoch + 1 || s->done.count > 0 || lade_ranges_add(&s->done, 0, UINT64_MAX) != LADE_OK)
+        return;
+    s->epoch--;
+    s->levels = others->levels; /* of a run they are the same; the pointers are not freed here */
+    memcpy(s->level, others->level, sizeof s->level);
+}
+
+static int join(struct state *s, unsigned count, struct state *joined, struct lade_error *error)
+{
+    unsigned first = 0;
+    bool met[LADE_LOADER_SHARDS_MAX] = {false};
+
+    for (unsigned i = 1; i < count; i++)
+        if (s[i].epoch < s[first].epoch)
+            first = i;
+    if (s[first].levels == LADE_LEVELS_MAX)
+        return lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
+                         "the number of shards changed %d times in this epoch; end it first", LADE_LEVELS_MAX);
+    *joined = s[first];
+    joined->done = (struct lade_ranges){NULL, 0};
+    joined->shard = joined->shards = 0;
+    struct lade_level *level = &joined->level[joined->levels];
+    level->shard = calloc(count, sizeof *level->shard);
+    if (!level->shard)
+        return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
+    level->shards = count;
+    joined->levels++;
+    for (unsigned i = 0; i < count; i++) {
+        bool ahead = s[i].epoch == s[first].epoch + 1 && s[i].levels == 0;
+        if (ahead)
+            step_back(&s[i], &s[first]);
+        bool fits = go_together(&s[i], &s[first]);
+        if (ahead)
+            s[i].levels = 0;
+        if (s[i].shards != count || !fits || met[s[i].shard])
+            return lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
+                             "state number %u is not of another shard of the same run and epoch, or one is missing",
+                             i + 1);
+        met[s[i].shard] = true;
+        level->shard[s[i].shard] = s[i].done;
+        s[i].done = (struct lade_ranges){NULL, 0};
+    }
+    return LADE_OK;
+}
+
+size_t lade_loader_join(const char *const *states, unsigned count, char *to, size_t size, struct lade_error *error)
+{
+    struct state *s = count > 0 && count <= LADE_LOADER_SHARDS_MAX ? calloc(count, sizeof *s) : NULL, joined = {0};
+    int status = s ? LADE_OK : lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "1 to 4,096 states are joined");
+    size_t needed = 0;
+
+    for (unsigned i = 0; i < count && status == LADE_OK; i++)
+        status = read_state(&s[i], states[i], error);
+    if (status == LADE_OK)
+        status = join(s, count, &joined, error);
+    if (status == LADE_OK)
+        needed = write_state(&joined, to, size);
+    /* The levels but the last are those of one of the states. */
+    if (joined.levels > 0)
+        lade_level_free(&joined.level[joined.levels - 1]);
+    for (unsigned i = 0; s && i < count; i++)
+        free_state(&s[i]);
+    free(s);
+    return needed;
+}
+
+int lade_loader_save(const struct lade_loader *l, const char *path, struct lade_error *error)
+{
+    struct lade_file file;
+    size_t size = lade_loader_state(l, NULL, 0);
+    char *text = size ? malloc(size) : NULL;
+
+    if (!text)
+        return lade_fail(error, l->bag ? LADE_INVALID : LADE_NO_MEMORY, path, LADE_NO_OFFSET, "%s",
+                         l->bag ? "stream mode has no state" : "out of memory");
+    (void)lade_loader_state(l, text, size);
+    text[size - 1] = '\n';
+    int status = lade_file_create(&file, path);
+    if (status == LADE_OK) {
+        status = lade_file_put(&file, text, size) ? lade_file_replace(&file) : LADE_IO;
+        if (status != LADE_OK)
+            lade_file_drop(&file);
+    }
+    int why = errno;
+    free(text);
+    return status == LADE_OK ? LADE_OK : lade_fail(error, LADE_IO, path, LADE_NO_OFFSET, "%s", strerror(why));
+}
+
+size_t lade_loader_read_state(const char *path, char *to, size_t size, struct lade_error *error)
+{
+    struct lade_bytes bytes;
+
+    if (lade_read_file(&bytes, path, error) != LADE_OK)
+        return 0;
+    size_t n = bytes.size > 0 && bytes.data[bytes.size - 1] == '\n' ? bytes.size - 1 : bytes.size;
+    if (n >= STATE_MAX || memchr(bytes.data, 0, n)) {
+        (void)lade_fail(error, LADE_DAMAGED, path, 0, "this is no state of a loader");
+        n = 0;
+    } else if (size > 0) {
+        size_t part = n < size - 1 ? n : size - 1;
+        memcpy(to, bytes.data, part);
+        to[part] = '\0';
+    }
+    lade_free_file(&bytes);
+    return n ? n + 1 : 0;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stream mode: workers put samples into a bag, the consumer draws its batches from it.
+ *
+ * A worker commits each sample before it puts it. Whoever takes the place of a late worker takes away its right to commit
+ * any more, and goes on behind what was committed: no sample comes twice.
+ */
+#include "loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WAIT_MOST INT64_C(1000000000)
+
+/* A record of the bag, before the bytes of the sample. */
+struct head {
+    uint64_t id, epoch;
+    int64_t label;
+    uint64_t unused; /* keeps the bytes aligned */
+};
+
+int lade_stream_create(struct lade_loader *l, struct lade_error *error)
+{
+    const struct lade_bag_config config = {.capacity = l->config.buffer,
+                                           .handles = l->config.threads + l->config.replaced_max + 1,
+                                           .kind = LADE_BAG_RECORDS,
+                                           .record_size = sizeof(struct head) + l->sample_bytes,
+                                           .seed = l->config.seed};
+    int status = lade_bag_create(&l->bag, &config);
+
+    if (status == LADE_OK)
+        status = lade_bag_join(l->bag, &l->drawer);
+    atomic_store_explicit(&l->producers, l->config.threads, memory_order_relaxed); /* no thread yet */
+    return status == LADE_OK ? LADE_OK
+                             : lade_fail(error, status, NULL, LADE_NO_OFFSET, "a buffer of %llu samples: %s",
+                                         (unsigned long long)l->config.buffer, lade_status_text(status));
+}
+
+/* The sample in the worker's room goes into the bag. False: the thread is to end. */
+static bool put(struct lade_worker *w)
+{
+    for (;;) {
+        int status = lade_bag_put_wait(w->bag, NULL, WAIT_MOST);
+        if (status == LADE_OK) {
+            lade_event_tell_after(&w->loader->ready);
+            return true;
+        }
+        if (status != LADE_TIMEOUT)
+            return false;
+    }
+}
+
+static bool fail(struct lade_worker *w, int status)
+{
+    lade_ring_say(&w->failed, (uint32_t)-status);
+    lade_event_tell_after(&w->loader->ready);
+    return false;
+}
+
+/* Puts what is left of the claim. */
+static bool put_claimed(struct lade_worker *w)
+{
+    const uint64_t epoch = w->claim.start.epoch;
+
+    for (uint64_t i = atomic_load_explicit(&w->committed, memory_order_relaxed); i < w->count; i++) {
+        struct head *head = lade_bag_room(w->bag);
+        uint64_t faults = 0;
+        *head = (struct head){.id = w->ids[i], .epoch = epoch};
+        if (lade_worker_is_stopped(w))
+            return false;
+        int status = lade_worker_make_surely(w, epoch, &head->id, head + 1, &head->label, &faults, &w->error);
+        lade_count(&w->faults, faults);
+        if (status != LADE_OK && status != LADE_ABSENT)
+            return fail(w, status);
+        if (!lade_claim_commit(&w->committed, i, w->count))
+            return false;
+        if (status == LADE_OK && !put(w))
+            return false;
+    }
+    return true;
+}
+
+/* The next samples of the order. False: there are none. */
+static bool claim(struct lade_worker *w)
+{
+    struct lade_loader *l = w->loader;
+    uint64_t word[LADE_PAPER_WORDS], read;
+
+    do {
+        read = lade_ring_read_plan(&l->ring, word);
+        w->claim.batch = word[0];
+        memcpy(&w->claim.start, word + 1, sizeof w->claim.start);
+        if (w->claim.start.epoch >= l->config.epochs)
+            return false;
+        lade_claim_plan(l, &w->walk, &w->claim, w->ids, &w->count);
+        word[0]++;
+        memcpy(word + 1, &w->claim.end, sizeof w->claim.end);
+    } while (!lade_ring_plan(&l->ring, read, word, &w->paper));
+    lade_claim_begin(&w->committed);
+    return true;
+}
+
+bool lade_stream_relieve(struct lade_worker *late, struct lade_worker *w)
+{
+    uint64_t from;
+
+    w->ids = calloc((size_t)late->loader->config.batch, sizeof *w->ids);
+    if (!w->ids || !lade_claim_relieve(&late->committed, &from))
+        return false;
+    memcpy(w->ids, late->ids, (size_t)late->count * sizeof *w->ids);
+    w->count = late->count;
+    w->claim = late->claim;
+    w->redo = true;
+    atomic_store_explicit(&w->committed, from, memory_order_relaxed); /* its thread begins behind it */
+    return true;
+}
+
+/* Samples of a source that has no numbers. */
+static void put_endless(struct lade_worker *w)
+{
+    const struct lade_loader *l = w->loader;
+    const struct lade_loader_config *c = &l->config;
+
+    while (!lade_worker_is_stopped(w)) {
+        struct head *head = lade_bag_room(w->bag);
+        unsigned part = 0;
+        *head = (struct head){0};
+        int status = lade_source_next(c->source, c->pipeline ? (void *)w->input : (void *)(head + 1), &head->label,
+                                      &head->id, &w->error);
+        if (status == LADE_EMPTY)
+            return;
+        if (status == LADE_OK && c->split &&
+            (lade_split_route_word(c->split, head->id, &part) != LADE_OK || part != c->part))
+            continue;
+        if (status == LADE_OK && c->pipeline) {
+            const struct lade_draw draw = {c->seed, 0, head->id};
+            status = lade_pipeline_run(c->pipeline, &draw, w->input, head + 1, w->scratch);
+            if (status != LADE_OK)
+                (void)lade_fail(&w->error, status, NULL, LADE_NO_OFFSET, "a transform failed: %s",
+                                lade_status_text(status));
+        }
+        if (status != LADE_OK && c->fault != LADE_FAULT_FAIL) {
+            lade_count(&w->faults, 1);
+            continue;
+        }
+        if (status != LADE_OK) {
+            (void)fail(w, status);
+            return;
+        }
+        if (!put(w))
+            return;
+    }
+}
+
+void lade_stream_work(struct lade_worker *w)
+{
+    struct lade_loader *l = w->loader;
+    bool goes_on = true;
+
+    if (!w->bag && lade_bag_join(l->bag, &w->bag) != LADE_OK)
+        goes_on = fail(w, LADE_TOO_MANY);
+    if (goes_on && !w->ids && !(w->ids = calloc((size_t)l->config.batch, sizeof *w->ids)))
+        goes_on = fail(w, LADE_NO_MEMORY);
+    if (goes_on && lade_source_about(l->config.source)->count == LADE_ENDLESS) {
+        put_endless(w);
+    } else if (goes_on) {
+        if (w->redo)
+            goes_on = put_claimed(w);
+        while (goes_on && claim(w))
+            goes_on = put_claimed(w);
+    }
+    /* The last one says that nothing more comes; who was relieved is counted no more. What was put is in the bag already. */
+    if (atomic_load_explicit(&w->committed, memory_order_relaxed) != LADE_CLAIM_GONE &&
+        atomic_fetch_sub_explicit(&l->producers, 1, memory_order_relaxed) == 1)
+        lade_bag_close(l->bag);
+    lade_event_tell_after(&l->ready);
+}
+
+/* An error of a worker, or more faults than agreed. */
+static int look_for_failure(struct lade_loader *l)
+{
+    uint64_t faults = 0;
+
+    for (unsigned i = 0; i < l->workers; i++) {
+        struct lade_worker *w = &l->worker[i];
+        int failed = -(int)lade_ring_hear(&w->failed);
+        faults += atomic_load_explicit(&w->faults, memory_order_relaxed);
+        if (failed != LADE_OK) {
+            l->error = w->error;
+            return l->ended = failed;
+        }
+    }
+    l->faults = faults;
+    if (faults <= l->config.faults_max)
+        return LADE_OK;
+    return l->ended = lade_fail(&l->error, LADE_LIMITED, NULL, LADE_NO_OFFSET, "%llu samples had faults",
+                                (unsigned long long)faults);
+}
+
+static bool is_half_full(struct lade_loader *l)
+{
+    struct lade_bag_counts counts;
+
+    lade_bag_count(l->bag, &counts);
+    return counts.held >= l->config.buffer / 2 || atomic_load_explicit(&l->producers, memory_order_relaxed) == 0;
+}
+
+/* Draws until the batch is full: LADE_OK, LADE_EMPTY, or LADE_CLOSED when nothing more comes. */
+static int draw(struct lade_loader *l, struct lade_slot *slot)
+{
+    if (l->rows == 0)
+        slot->epoch = UINT64_MAX;
+    while (l->rows < l->config.batch) {
+        if (!is_half_full(l))
+            return LADE_EMPTY;
+        int status = lade_bag_draw(l->drawer, NULL);
+        if (status != LADE_OK)
+            return status;
+        const struct head *head = lade_bag_room(l->drawer);
+        memcpy(slot->samples + l->rows * l->sample_bytes, head + 1, l->sample_bytes);
+        slot->labels[l->rows] = head->label;
+        slot->ids[l->rows] = head->id;
+        slot->epoch = head->epoch < slot->epoch ? head->epoch : slot->epoch;
+        l->rows++;
+        l->waiting_since = 0;
+    }
+    return LADE_OK;
+}
+
+static int draw_waiting(struct lade_loader *l, struct lade_slot *slot, int64_t timeout)
+{
+    int status = draw(l, slot);
+
+    if (status != LADE_EMPTY)
+        return status;
+    int64_t begin = lade_now(), deadline = timeout < 0 ? -1 : begin + timeout;
+    lade_event_expect(&l->ready);
+    for (;;) {
+        uint32_t number = lade_event_number(&l->ready);
+        status = draw(l, slot);
+        if (status != LADE_EMPTY || (status = look_for_failure(l)) != LADE_OK)
+            break;
+        if (l->waiting_since == 0)
+            l->waiting_since = lade_now();
+        if (atomic_load_explicit(&l->cancelled, memory_order_relaxed)) {
+            status = LADE_CANCELLED;
+            break;
+        }
+        status = lade_loader_supervise(l, &l->error);
+        if (status != LADE_OK) {
+            l->ended = status;
+            break;
+        }
+        if (deadline >= 0 && lade_now() >= deadline) {
+            status = LADE_TIMEOUT;
+            break;
+        }
+        int64_t until = lade_now() + WAIT_MOST / 10;
+        lade_futex_wait(&l->ready.number, number, deadline >= 0 && deadline < until ? deadline : until);
+    }
+    lade_event_leave(&l->ready);
+    l->wait_time += (uint64_t)(lade_now() - begin);
+    return status;
+}
+
+int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout, struct lade_error *error)
+{
+    if (!l->has_partial) {
+        l->has_partial = lade_ring_reuse(&l->ring, &l->partial); /* fewer than all slots are held */
+        l->rows = 0;
+    }
+    struct lade_slot *slot = &l->slot[l->partial];
+    int status = draw_waiting(l, slot, timeout);
+    int failed = look_for_failure(l);
+    if (failed != LADE_OK)
+        status = failed;
+    else if (status == LADE_CLOSED && l->rows > 0 && !l->config.drop_last)
+        status = LADE_OK;
+    if (status != LADE_OK) {
+        if (error && l->ended != LADE_OK)
+            *error = l->error;
+        else
+            (void)lade_fail(error, status, NULL, LADE_NO_OFFSET, "%s", lade_status_text(status));
+        return status;
+    }
+    l->has_partial = false;
+    atomic_fetch_add_explicit(&l->held, 1, memory_order_relaxed); /* only a number */
+    *batch = (struct lade_batch){.number = l->delivered++,
+                                 .epoch = slot->epoch,
+                                 .count = l->rows,
+                                 .samples = slot->samples,
+                                 .sample_bytes = l->sample_bytes,
+                                 .labels = slot->labels,
+                                 .ids = slot->ids,
+                                 .last = l->rows < l->config.batch,
+                                 .slot = l->partial};
+    l->delivered_samples += l->rows;
+    return LADE_OK;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* What worker threads do. */
+#include "loader.h"
+
+#include <string.h>
+#include <urcu/urcu-memb.h>
+
+#define SUBSTITUTES_MAX 16
+#define WAIT_MOST INT64_C(1000000000) /* nanoseconds; those who wait look again at times, whatever they were told */
+
+bool lade_worker_is_stopped(struct lade_worker *w)
+{
+    /* Only ends work early. */
+    return atomic_load_explicit(&w->loader->cancelled, memory_order_relaxed) ||
+           atomic_load_explicit(&w->replaced, memory_order_relaxed);
+}
+
+int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, int64_t *label,
+                     struct lade_error *error)
+{
+    const struct lade_loader *l = w->loader;
+    const struct lade_pipeline *pipeline = l->config.pipeline;
+
+    if (!pipeline)
+        return lade_source_read(l->config.source, id, to, label, error);
+    int64_t begin = lade_now();
+    int status = lade_source_read(l->config.source, id, w->input, label, error);
+    int64_t middle = lade_now();
+    lade_count(&w->read_time, (uint64_t)(middle - begin));
+    if (status != LADE_OK)
+        return status;
+    const struct lade_draw draw = {l->config.seed, epoch, lade_source_key(l->config.source, id)};
+    status = lade_pipeline_run(pipeline, &draw, w->input, to, w->scratch);
+    lade_count(&w->transform_time, (uint64_t)(lade_now() - middle));
+    if (status == LADE_OK)
+        return LADE_OK;
+    char name[256];
+    lade_source_name(l->config.source, id, name, sizeof name);
+    return lade_fail(error, status, name, LADE_NO_OFFSET, "a transform failed: %s", lade_status_text(status));
+}
+
+int lade_worker_make_surely(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label,
+                            uint64_t *faults, struct lade_error *error)
+{
+    const struct lade_loader *l = w->loader;
+    int status = lade_worker_make(w, epoch, *id, to, label, error);
+
+    if (status == LADE_OK || l->config.fault == LADE_FAULT_FAIL)
+        return status;
+    ++*faults;
+    if (l->config.fault == LADE_FAULT_SKIP)
+        return LADE_ABSENT;
+    for (uint64_t attempt = 0; attempt < SUBSTITUTES_MAX && status != LADE_OK; attempt++) {
+        uint64_t other = lade_order_substitute(&l->order, epoch, *id, attempt);
+        status = lade_worker_make(w, epoch, other, to, label, error);
+        if (status == LADE_OK)
+            *id = other;
+    }
+    return status;
+}
+
+void lade_claim_plan(const struct lade_loader *l, struct lade_walk *walk, struct lade_claim *claim, uint64_t *ids,
+                     uint64_t *count)
+{
+    uint64_t left = lade_order_left(&l->order, &claim->start), n = l->config.batch;
+
+    *count = left < n ? left : n;
+    claim->end = claim->start;
+    lade_order_take(&l->order, walk, &claim->end, ids, *count);
+    lade_order_settle(&l->order, &claim->end, l->config.drop_last ? n : 1);
+}
+
+enum claimed { CLAIMED, NO_ROOM, NO_MORE };
+
+/* A batch to make and memory to make it in. The samples are listed in the slot already. */
+static enum claimed claim_batch(struct lade_worker *w)
+{
+    struct lade_loader *l = w->loader;
+    uint64_t word[LADE_PAPER_WORDS], read;
+    struct lade_slot *slot;
+
+    if (!w->has_buffer)
+        w->has_buffer = lade_ring_reuse(&l->ring, &w->buffer);
+    do {
+        read = lade_ring_read_plan(&l->ring, word);
+        w->claim.batch = word[0];
+        memcpy(&w->claim.start, word + 1, sizeof w->claim.start);
+        if (w->claim.start.epoch >= l->config.epochs)
+            return NO_MORE;
+        if (!w->has_buffer || !lade_ring_has_place(&l->ring, w->claim.batch))
+            return NO_ROOM;
+        slot = &l->slot[w->buffer];
+        lade_claim_plan(l, &w->walk, &w->claim, slot->ids, &slot->count);
+        word[0]++;
+        memcpy(word + 1, &w->claim.end, sizeof w->claim.end);
+        /* For the consumer, should this thread be late; a thread that fails here has another number at once. */
+        atomic_store_explicit(&w->batch, w->claim.batch + 1, memory_order_relaxed);
+    } while (!lade_ring_plan(&l->ring, read, word, &w->paper));
+    return CLAIMED;
+}
+
+/* Waits until there is something to do. */
+static enum claimed await_batch(struct lade_worker *w)
+{
+    struct lade_loader *l = w->loader;
+    enum claimed claimed = claim_batch(w);
+
+    if (claimed != NO_ROOM)
+        return claimed;
+    int64_t begin = lade_now();
+    lade_event_expect(&l->room);
+    while (!lade_worker_is_stopped(w)) {
+        uint32_t number = lade_event_number(&l->room);
+        claimed = claim_batch(w);
+        if (claimed != NO_ROOM || lade_worker_is_stopped(w))
+            break;
+        lade_futex_wait(&l->room.number, number, lade_now() + WAIT_MOST);
+    }
+    lade_event_leave(&l->room);
+    lade_count(&w->wait_time, (uint64_t)(lade_now() - begin));
+    return claimed;
+}
+
+/* Makes what was claimed. False: the thread is to end. */
+static bool fill(struct lade_worker *w)
+{
+    const struct lade_loader *l = w->loader;
+    struct lade_slot *slot = &l->slot[w->buffer];
+    uint64_t n = slot->count, row = 0;
+    int64_t begin = lade_now();
+
+    slot->epoch = w->claim.start.epoch;
+    slot->from = lade_order_mine(&l->order, &w->claim.start);
+    slot->end = w->claim.end;
+    slot->last = w->claim.end.epoch != slot->epoch;
+    slot->faults = 0;
+    slot->status = LADE_OK;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t id = slot->ids[i];
+        if (lade_worker_is_stopped(w))
+            return false;
+        int status = lade_worker_make_surely(w, slot->epoch, &id, slot->samples + row * l->sample_bytes,
+                                             &slot->labels[row], &slot->faults, &slot->error);
+        if (status == LADE_ABSENT)
+            continue;
+        if (status != LADE_OK) {
+            slot->status = status;
+            break;
+        }
+        slot->ids[row++] = id;
+    }
+    slot->count = row;
+    if (!l->config.pipeline)
+        lade_count(&w->read_time, (uint64_t)(lade_now() - begin));
+    return true;
+}
+
+static void hand_over(struct lade_worker *w)
+{
+    struct lade_loader *l = w->loader;
+
+    if (lade_ring_publish(&l->ring, w->claim.batch, w->buffer)) {
+        w->has_buffer = false;
+        lade_event_tell_after(&l->ready);
+    }
+    atomic_store_explicit(&w->batch, 0, memory_order_relaxed);
+}
+
+static void work_in_epochs(struct lade_worker *w)
+{
+    const struct lade_loader *l = w->loader;
+
+    if (w->redo) {
+        struct lade_slot *slot = &l->slot[w->buffer];
+        lade_claim_plan(l, &w->walk, &w->claim, slot->ids, &slot->count);
+        if (!fill(w))
+            return;
+        hand_over(w);
+    }
+    while (!lade_worker_is_stopped(w) && await_batch(w) == CLAIMED && fill(w))
+        hand_over(w);
+}
+
+/* At the end of a thread, also when a function of the user ended it. */
+static void leave(void *context)
+{
+    struct lade_worker *w = context;
+    struct lade_loader *l = w->loader;
+    bool lost = !w->finished;
+
+    urcu_memb_unregister_thread();
+    lade_count(&w->running_time, (uint64_t)(lade_now() - atomic_load_explicit(&w->begin, memory_order_relaxed)));
+    /* Who is lost keeps its buffer for the thread that takes its place. */
+    if (!lost && w->has_buffer) {
+        w->has_buffer = false;
+        lade_ring_give(&l->ring, w->buffer);
+    }
+    lade_ring_say(&w->state, lost ? LADE_WORKER_LOST : LADE_WORKER_ENDED);
+    lade_event_tell_after(&l->ready);
+    lade_event_tell_after(&l->room);
+}
+
+static void *work(void *context)
+{
+    struct lade_worker *w = context;
+
+    urcu_memb_register_thread();
+    pthread_cleanup_push(leave, w);
+    if (w->loader->bag)
+        lade_stream_work(w);
+    else
+        work_in_epochs(w);
+    w->finished = true;
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+int lade_worker_start(struct lade_worker *w)
+{
+    w->walk.ready = false;
+    w->finished = false;
+    atomic_store_explicit(&w->begin, lade_now(), memory_order_relaxed);
+    atomic_store_explicit(&w->state, LADE_WORKER_RUNS, memory_order_relaxed); /* the thread begins behind it */
+    if (pthread_create(&w->thread, NULL, work, w) == 0)
+        return LADE_OK;
+    atomic_store_explicit(&w->state, LADE_WORKER_NONE, memory_order_relaxed);
+    return LADE_NO_MEMORY;
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+#include "order.h"
+
+#include "checksum.h"
+#include "source.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <urcu/urcu-memb.h>
+
+/* Purposes of lade_key_make(). */
+enum { ORDER = 0x7264726f, DRAW = 0x77617264, SUBSTITUTE = 0x73627573 };
+
+#define MEMBERS_MAX UINT32_MAX /* of draws with replacement */
+
+static bool is_member(const struct lade_order *o, uint64_t id)
+{
+    unsigned part = LADE_SPLIT_NO_PART;
+
+    return !o->split ||
+           (lade_split_route_word(o->split, lade_source_key(o->source, id), &part) == LADE_OK && part == o->part);
+}
+
+/* Going over the source happens in a thread of its own, which is registered with liburcu whoever calls. */
+struct survey {
+    struct lade_order *order;
+    const double *weight;
+    uint64_t classes;
+    double *share; /* of each member; NULL: only count them */
+    int status;
+    struct lade_error *error;
+};
+
+static void count_members(struct survey *s)
+{
+    struct lade_order *o = s->order;
+    uint64_t count = o->places;
+
+    o->members = count;
+    if (!o->split)
+        return;
+    o->members = 0;
+    for (uint64_t i = 0; i < count; i++)
+        o->members += is_member(o, i);
+}
+
+/* Who the members are, and the weight of each. */
+static int list_members(struct survey *s)
+{
+    struct lade_order *o = s->order;
+    uint64_t *size = calloc(s->classes + 1, sizeof *size), at = 0;
+    uint32_t *label = malloc((size_t)o->members * sizeof *label);
+    int status = size && label ? LADE_OK : lade_fail(s->error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
+
+    for (uint64_t i = 0; i < o->places && at < o->members && status == LADE_OK; i++) {
+        int64_t l = 0;
+        if (!is_member(o, i))
+            continue;
+        if (!s->weight)
+            status = lade_source_label(o->source, i, &l, s->error);
+        if (status != LADE_OK)
+            break;
+        o->member[at] = (uint32_t)i;
+        label[at] = (uint32_t)l;
+        size[l]++;
+        s->share[at] = s->weight ? s->weight[i] : 0;
+        at++;
+    }
+    for (uint64_t i = 0; !s->weight && status == LADE_OK && i < at; i++)
+        s->share[i] = 1 / (double)size[label[i]];
+    free(size);
+    free(label);
+    return status;
+}
+
+static void *go_over(void *context)
+{
+    struct survey *s = context;
+
+    urcu_memb_register_thread();
+    if (s->share)
+        s->status = list_members(s);
+    else
+        count_members(s);
+    urcu_memb_unregister_thread();
+    return NULL;
+}
+
+static int run_survey(struct survey *s)
+{
+    pthread_t thread;
+
+    if (!s->order->split && !s->share) {
+        count_members(s);
+        return LADE_OK;
+    }
+    if (pthread_create(&thread, NULL, go_over, s) != 0)
+        return lade_fail(s->error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "no thread could be started");
+    (void)pthread_join(thread, NULL);
+    return s->status;
+}
+
+/* Columns of equal height: what a column lacks, it takes from one that has too much (Vose 1991). */
+static int build_aliases(struct lade_order *o, double *share, struct lade_error *error)
+{
+    uint64_t n = o->members, low = 0, high = 0;
+    uint32_t *stack = malloc((size_t)n * sizeof *stack);
+    uint32_t heaviest = 0;
+    double sum = 0;
+
+    if (!stack)
+        return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
+    for (uint64_t i = 0; i < n; i++) {
+        if (!(share[i] >= 0) || isinf(share[i])) {
+            free(stack);
+            return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "the weight of sample %u is no number above 0",
+                             (unsigned)o->member[i]);
+        }
+        sum += share[i];
+        heaviest = share[i] > share[heaviest] ? (uint32_t)i : heaviest;
+    }
+    if (!(sum > 0) || isinf(sum)) {
+        free(stack);
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "the weights do not sum up to a number above 0");
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        share[i] *= (double)n / sum;
+        o->alias[i] = (uint32_t)i;
+        o->limit[i] = UINT32_MAX;
+        if (share[i] < 1)
+            stack[low++] = (uint32_t)i;
+        else
+            stack[n - ++high] = (uint32_t)i;
+    }
+    while (low > 0 && high > 0) {
+        uint32_t less = stack[--low], more = stack[n - high];
+        o->limit[less] = (uint32_t)(share[less] * 0x1p32 < 0xffffffffp0 ? share[less] * 0x1p32 : 0xffffffffp0);
+        o->alias[less] = more;
+        share[more] -= 1 - share[less];
+        if (share[more] < 1) {
+            high--;
+            stack[low++] = more;
+        }
+    }
+    /* What remains on either side is a full column, up to rounding; but a weight of 0 is never drawn. */
+    while (low > 0) {
+        uint32_t less = stack[--low];
+        o->limit[less] = share[less] > 0 ? UINT32_MAX : 0;
+        o->alias[less] = share[less] > 0 ? less : heaviest;
+    }
+    free(stack);
+    return LADE_OK;
+}
+
+static int prepare_draws(struct lade_order *o, const struct lade_loader_config *c, struct lade_error *error)
+{
+    size_t n = (size_t)o->members;
+    struct survey s = {o, c->weight, lade_source_about(c->source)->classes, NULL, LADE_OK, error};
+    int status = LADE_OK;
+
+    if (o->places > MEMBERS_MAX)
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET,
+                         "draws with replacement take 2^32 - 1 samples at most");
+    if (c->draw == LADE_DRAW_WEIGHTED ? !c->weight : s.classes == 0)
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "%s",
+                         c->weight ? "the source has no labels to balance"
+                                   : "weights, or labels to balance, are missing");
+    if (c->draw == LADE_DRAW_BALANCED)
+        s.weight = NULL;
+    o->member = malloc(n * sizeof *o->member);
+    o->alias = malloc(n * sizeof *o->alias);
+    o->limit = malloc(n * sizeof *o->limit);
+    s.share = malloc(n * sizeof *s.share);
+    if (!o->member || !o->alias || !o->limit || !s.share)
+        status = lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
+    if (status == LADE_OK)
+        status = run_survey(&s);
+    if (status == LADE_OK)
+        status = build_aliases(o, s.share, error);
+    free(s.share);
+    o->places = o->members;
+    return status;
+}
+
+int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, struct lade_error *error)
+{
+    *o = (struct lade_order){.source = c->source,
+                             .split = c->split,
+                             .part = c->part,
+                             .shard = c->shard,
+                             .shards = c->shards ? c->shards : 1,
+                             .pad = c->pad,
+                             .given = c->given_order,
+                             .draw = c->draw,
+                             .seed = c->seed,
+                             .places = lade_source_about(c->source)->count,
+                             .first = UINT64_MAX};
+    struct survey s = {o, NULL, 0, NULL, LADE_OK, error};
+    int status = run_survey(&s);
+    if (status == LADE_OK && o->members > 0 && o->draw != LADE_DRAW_ONCE)
+        status = prepare_draws(o, c, error);
+    if (status != LADE_OK)
+        lade_order_free(o);
+    return status;
+}
+
+void lade_ranges_free(struct lade_ranges *ranges)
+{
+    free(ranges->range);
+    *ranges = (struct lade_ranges){NULL, 0};
+}
+
+void lade_level_free(struct lade_level *level)
+{
+    for (unsigned r = 0; level->shard && r < level->shards; r++)
+        lade_ranges_free(&level->shard[r]);
+    free(level->shard);
+    *level = (struct lade_level){0, NULL};
+}
+
+void lade_order_free(struct lade_order *o)
+{
+    for (unsigned l = 0; l < o->levels; l++)
+        lade_level_free(&o->level[l]);
+    lade_ranges_free(&o->done);
+    free(o->member);
+    free(o->alias);
+    free(o->limit);
+    o->levels = 0;
+    o->member = o->alias = o->limit = NULL;
+}
+
+bool lade_ranges_hold(const struct lade_ranges *ranges, uint64_t number)
+{
+    for (size_t i = 0; i < ranges->count; i++)
+        if (number < ranges->range[i].end)
+            return number >= ranges->range[i].from;
+    return false;
+}
+
+uint64_t lade_ranges_count(const struct lade_ranges *ranges, uint64_t least, uint64_t end)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < ranges->count; i++) {
+        uint64_t a = ranges->range[i].from > least ? ranges->range[i].from : least;
+        uint64_t b = ranges->range[i].end < end ? ranges->range[i].end : end;
+        count += b > a ? b - a : 0;
+    }
+    return count;
+}
+
+int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end)
+{
+    if (from >= end)
+        return LADE_OK;
+    if (ranges->count > 0 && ranges->range[ranges->count - 1].end == from) {
+        ranges->range[ranges->count - 1].end = end;
+        return LADE_OK;
+    }
+    struct lade_range *more = realloc(ranges->range, (ranges->count + 1) * sizeof *more);
+    if (!more)
+        return LADE_NO_MEMORY;
+    more[ranges->count] = (struct lade_range){from, end};
+    ranges->range = more;
+    ranges->count++;
+    return LADE_OK;
+}
+
+/* Numbers below total that belong to a shard. */
+static uint64_t share_of(uint64_t total, unsigned shard, unsigned shards)
+{
+    return total > shard ? (total - shard - 1) / shards + 1 : 0;
+}
+
+static unsigned depth_in(const struct lade_order *o, uint64_t epoch)
+{
+    return epoch == o->first ? o->levels : 0;
+}
+
+/* Members that an epoch deals out. */
+static uint64_t total_in(const struct lade_order *o, uint64_t epoch)
+{
+    uint64_t total = o->members;
+
+    for (unsigned l = 0; l < depth_in(o, epoch); l++) {
+        const struct lade_level *level = &o->level[l];
+        uint64_t done = 0;
+        for (unsigned r = 0; r < level->shards; r++)
+            done += lade_ranges_count(&level->shard[r], 0, share_of(total, r, level->shards));
+        total -= done;
+    }
+    return total;
+}
+
+uint64_t lade_order_length(const struct lade_order *o, uint64_t epoch)
+{
+    uint64_t total = total_in(o, epoch);
+
+    return o->pad ? total / o->shards + (total % o->shards != 0) : total / o->shards;
+}
+
+uint64_t lade_order_mine(const struct lade_order *o, const struct lade_cursor *cursor)
+{
+    return share_of(cursor->seen[depth_in(o, cursor->epoch)], o->shard, o->shards);
+}
+
+uint64_t lade_order_left(const struct lade_order *o, const struct lade_cursor *cursor)
+{
+    uint64_t length = lade_order_length(o, cursor->epoch), mine = lade_order_mine(o, cursor);
+
+    if (mine >= length)
+        return 0;
+    return length - mine - (cursor->epoch == o->first ? lade_ranges_count(&o->done, mine, length) : 0);
+}
+
+void lade_order_settle(const struct lade_order *o, struct lade_cursor *cursor, uint64_t least)
+{
+    if (lade_order_left(o, cursor) < (least ? least : 1))
+        *cursor = (struct lade_cursor){.epoch = cursor->epoch + 1};
+}
+
+static uint64_t draw_at(const struct lade_order *o, struct lade_key key, uint64_t place)
+{
+    uint64_t low;
+    uint64_t column = lade_multiply(lade_random_at(key, place, 0), o->members, &low);
+
+    return o->member[(uint32_t)lade_random_at(key, place, 1) < o->limit[column] ? column : o->alias[column]];
+}
+
+static bool is_done_before(const struct lade_level *level, uint64_t number)
+{
+    return lade_ranges_hold(&level->shard[number % level->shards], number / level->shards);
+}
+
+/* A member was met: whether it is this shard's and not done. */
+static bool is_due(const struct lade_order *o, struct lade_cursor *cursor, unsigned depth)
+{
+    uint64_t number = cursor->seen[0]++;
+
+    for (unsigned l = 0; l < depth; l++) {
+        if (is_done_before(&o->level[l], number))
+            return false;
+        number = cursor->seen[l + 1]++;
+    }
+    if (o->shards > 1 && number % o->shards != o->shard)
+        return false;
+    return cursor->epoch != o->first || o->done.count == 0 || !lade_ranges_hold(&o->done, number / o->shards);
+}
+
+void lade_order_take(const struct lade_order *o, struct lade_walk *walk, struct lade_cursor *cursor, uint64_t *ids,
+                     uint64_t count)
+{
+    const unsigned depth = depth_in(o, cursor->epoch);
+    struct lade_key key = lade_key_make(o->seed, cursor->epoch, o->draw == LADE_DRAW_ONCE ? ORDER : DRAW);
+
+    if (o->draw == LADE_DRAW_ONCE && !o->given && (!walk->ready || walk->epoch != cursor->epoch)) {
+        (void)lade_permutation_init(&walk->permutation, key, o->places);
+        walk->epoch = cursor->epoch;
+        walk->ready = true;
+    }
+    for (uint64_t n = 0; n < count;) {
+        if (cursor->place == o->places) { /* shards are padded: from the beginning again, but numbers go on */
+            cursor->place = 0;
+            memset(cursor->seen, 0, depth * sizeof *cursor->seen);
+        }
+        uint64_t place = cursor->place++;
+        uint64_t id = o->draw != LADE_DRAW_ONCE ? draw_at(o, key, place)
+                      : o->given                ? place
+                                                : lade_permutation_at(&walk->permutation, place);
+        if (o->split && o->draw == LADE_DRAW_ONCE && !is_member(o, id))
+            continue;
+        if (is_due(o, cursor, depth))
+            ids[n++] = id;
+    }
+}
+
+uint64_t lade_order_substitute(const struct lade_order *o, uint64_t epoch, uint64_t id, uint64_t attempt)
+{
+    struct lade_random random;
+    uint64_t other;
+
+    lade_random_init(&random, lade_key_make(o->seed, epoch, SUBSTITUTE), id);
+    lade_random_seek(&random, attempt << 32);
+    if (o->member)
+        return o->member[lade_random_below(&random, o->members)];
+    do
+        other = lade_random_below(&random, o->places);
+    while (!is_member(o, other));
+    return other;
+}
+
+uint32_t lade_order_identity(const struct lade_order *o)
+{
+    struct lade_split_config split = {0};
+    uint64_t word[8] = {o->places, o->members, o->given, (uint64_t)o->draw, o->split != NULL, o->part};
+    unsigned char bytes[sizeof word];
+
+    if (o->split) {
+        lade_split_configuration(o->split, &split);
+        word[6] = split.seed;
+        word[7] = (uint64_t)split.rule << 32 | split.parts;
+    }
+    for (int i = 0; i < 8; i++)
+        lade_write_number(bytes + 8 * i, word[i], 8);
+    return lade_crc32c(0, bytes, sizeof bytes);
+}

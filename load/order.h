@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which samples come in which order: the part of the source, shuffled for each epoch, dealt to the shards. Pure functions
+ * of the configuration and of a cursor; nothing here knows of threads. Internal.
+ */
+#ifndef LADE_LOAD_ORDER_H
+#define LADE_LOAD_ORDER_H
+
+#include <lade/loader.h>
+
+#define LADE_LEVELS_MAX 4
+
+/* Numbers from..end - 1 are done. */
+struct lade_range {
+    uint64_t from, end;
+};
+
+struct lade_ranges {
+    struct lade_range *range; /* apart from each other, in rising order */
+    size_t count;
+};
+
+/* What the shards of an earlier run delivered in this epoch: number x of what was left then went to shard x % shards. */
+struct lade_level {
+    unsigned shards;
+    struct lade_ranges *shard; /* of the shard's own numbers */
+};
+
+/*
+ * A place in the order. seen[0] counts members of the part before the place, seen[k] those that level k - 1 left over; the
+ * last of them is what the shards deal out among themselves.
+ */
+struct lade_cursor {
+    uint64_t epoch, place, seen[LADE_LEVELS_MAX + 1];
+};
+#define LADE_CURSOR_WORDS (sizeof(struct lade_cursor) / sizeof(uint64_t))
+
+struct lade_order {
+    struct lade_source *source;
+    struct lade_split *split;
+    unsigned part, shard, shards;
+    bool pad, given;
+    enum lade_draw_kind draw;
+    uint64_t seed;
+    uint64_t places;  /* of an epoch */
+    uint64_t members; /* of the part */
+    /* The first epoch after a resume; what was done before, by others and by this shard, is left out of it. */
+    uint64_t first;
+    struct lade_level level[LADE_LEVELS_MAX];
+    unsigned levels;
+    struct lade_ranges done;
+    /* Draws with replacement: Walker's method of aliases (1977), a column for each member. */
+    uint32_t *member, *alias, *limit;
+};
+
+/* What a thread keeps between calls. */
+struct lade_walk {
+    struct lade_permutation permutation;
+    uint64_t epoch;
+    bool ready;
+};
+
+/* Counts the part. LADE_OK, LADE_INVALID, LADE_NO_MEMORY, or an error of the source. End with lade_order_free(). */
+int lade_order_init(struct lade_order *order, const struct lade_loader_config *config, struct lade_error *error);
+void lade_order_free(struct lade_order *order);
+
+void lade_ranges_free(struct lade_ranges *ranges);
+void lade_level_free(struct lade_level *level);
+bool lade_ranges_hold(const struct lade_ranges *ranges, uint64_t number);
+/* How many of them are from least on and below end. */
+uint64_t lade_ranges_count(const struct lade_ranges *ranges, uint64_t least, uint64_t end);
+/* Adds what begins where the last one ends, or later. */
+int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end);
+
+/* Samples of this shard before the cursor in its epoch, and behind it. */
+uint64_t lade_order_mine(const struct lade_order *order, const struct lade_cursor *cursor);
+uint64_t lade_order_left(const struct lade_order *order, const struct lade_cursor *cursor);
+/* Samples of this shard in an epoch. */
+uint64_t lade_order_length(const struct lade_order *order, uint64_t epoch);
+
+/* Goes to the beginning of the next epoch when fewer than least samples are left in this one. */
+void lade_order_settle(const struct lade_order *order, struct lade_cursor *cursor, uint64_t least);
+
+/* The next count samples, no more than are left. */
+void lade_order_take(const struct lade_order *order, struct lade_walk *walk, struct lade_cursor *cursor, uint64_t *ids,
+                     uint64_t count);
+
+/* Another member of the part in place of a sample, drawn uniformly; tries are numbered. */
+uint64_t lade_order_substitute(const struct lade_order *order, uint64_t epoch, uint64_t id, uint64_t attempt);
+
+/* A number that tells orders apart that do not go together. */
+uint32_t lade_order_identity(const struct lade_order *order);
+
+#endif
