@@ -100,7 +100,7 @@ static int await(struct lade_loader *l, uint64_t *batch, uint64_t *buffer, int64
     int64_t begin = lade_now(), deadline = timeout < 0 ? -1 : begin + timeout;
     if (l->waiting_since == 0)
         l->waiting_since = begin;
-    lade_event_expect(&l->ready);
+    lade_ring_await(&l->ring, &l->ready, l->config.in_order ? l->low : LADE_ANY_BATCH);
     for (;;) {
         uint32_t number = lade_event_number(&l->ready);
         if (find(l, batch, buffer)) {

@@ -48,6 +48,7 @@ struct lade_worker {
     bool finished;
     bool has_buffer;
     uint64_t buffer, paper;
+    uint64_t used[2]; /* buffers that it filled last: they are in its cache */
     /* Stream mode, see loader_stream.c. */
     uint64_t *ids, count;
     _Atomic uint64_t committed; /* samples of the claim that are in the bag or go there */
@@ -93,9 +94,12 @@ struct lade_loader {
     uint64_t delivered, delivered_samples, faults, faults_of_epoch, replaced, wait_time;
 };
 
-/* The batch that begins at start. */
+/* Where the batch ends that begins at start, and how many samples it has. */
 void lade_claim_plan(const struct lade_loader *l, struct lade_walk *walk, struct lade_claim *claim, uint64_t *ids,
                      uint64_t *count);
+/* Its samples, once it is planned. */
+void lade_claim_list(const struct lade_loader *l, struct lade_walk *walk, const struct lade_claim *claim, uint64_t *ids,
+                     uint64_t count);
 
 /* Reads and transforms one sample. */
 int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, int64_t *label,

@@ -14,6 +14,7 @@
 #define LADE_LOAD_LOADER_RING_H
 
 #include "step.h"
+#include "wait.h"
 
 #include <lade/status.h>
 #include <stdatomic.h>
@@ -32,8 +33,9 @@ struct lade_paper {
 };
 
 struct lade_loader_ring {
-    _Alignas(64) _Atomic uint64_t plan; /* version above, number of the paper below */
-    _Alignas(64) _Atomic uint64_t low;  /* batches below it are with the consumer, or were */
+    _Alignas(64) _Atomic uint64_t plan;    /* version above, number of the paper below */
+    _Alignas(64) _Atomic uint64_t low;     /* batches below it are with the consumer, or were */
+    _Alignas(64) _Atomic uint64_t awaited; /* by the consumer while it waits */
     _Alignas(64) struct lade_paper *paper;
     _Atomic uint64_t *place; /* number of the batch + 1 above, buffer below; 0: none yet */
     uint64_t places;         /* a power of two */
@@ -131,22 +133,59 @@ static inline void lade_ring_give(struct lade_loader_ring *r, uint64_t buffer)
                              memory_order_release); /* [loader.give] -> [loader.reuse] */
 }
 
-/* A free buffer. */
+/* Takes one of the free buffers that mask names, of those in a word. The number of its bit, or 64. */
+static inline unsigned lade_ring_take(_Atomic uint64_t *free, uint64_t mask)
+{
+    LADE_STEP();
+    uint64_t seen = atomic_load_explicit(free, memory_order_relaxed);
+
+    while (seen & mask) {
+        uint64_t bit = (seen & mask) & (0 - (seen & mask));
+        LADE_STEP();
+        if (atomic_compare_exchange_strong_explicit(free, &seen, seen & ~bit, memory_order_acquire,
+                                                    memory_order_acquire)) /* [loader.reuse] -> [loader.give] */
+            return (unsigned)__builtin_ctzll(bit);
+    }
+    return 64;
+}
+
+/* A free buffer, or just this one. */
 static inline bool lade_ring_reuse(struct lade_loader_ring *r, uint64_t *buffer)
 {
     for (unsigned i = 0; i < r->free_words; i++) {
-        LADE_STEP();
-        uint64_t seen = atomic_load_explicit(&r->free[i], memory_order_relaxed);
-        while (seen) {
-            LADE_STEP();
-            if (atomic_compare_exchange_strong_explicit(&r->free[i], &seen, seen & (seen - 1), memory_order_acquire,
-                                                        memory_order_acquire)) { /* [loader.reuse] -> [loader.give] */
-                *buffer = i * UINT64_C(64) + (uint64_t)__builtin_ctzll(seen);
-                return true;
-            }
-        }
+        unsigned bit = lade_ring_take(&r->free[i], UINT64_MAX);
+        *buffer = i * UINT64_C(64) + bit;
+        if (bit < 64)
+            return true;
     }
     return false;
+}
+
+static inline bool lade_ring_reuse_this(struct lade_loader_ring *r, uint64_t buffer)
+{
+    return lade_ring_take(&r->free[buffer / 64], UINT64_C(1) << buffer % 64) < 64;
+}
+
+/* The consumer is about to wait, see lade_event_expect(). */
+#define LADE_ANY_BATCH UINT64_MAX
+static inline void lade_ring_await(struct lade_loader_ring *r, struct lade_event *ready, uint64_t batch)
+{
+    LADE_STEP();
+    atomic_store_explicit(&r->awaited, batch, memory_order_relaxed); /* expecting carries it */
+    lade_event_expect(ready);
+}
+
+/* A batch was published: wakes the consumer if it waits for this one. */
+static inline void lade_ring_tell(struct lade_loader_ring *r, struct lade_event *ready, uint64_t batch)
+{
+    LADE_STEP();
+    if (atomic_fetch_add_explicit(&ready->waiters, 0, memory_order_acq_rel) ==
+        0) /* [loader.tell] -> [bag.wait.expect] */
+        return;
+    LADE_STEP();
+    uint64_t awaited = atomic_load_explicit(&r->awaited, memory_order_relaxed);
+    if (awaited == batch || awaited == LADE_ANY_BATCH)
+        lade_event_tell_all(ready);
 }
 
 /* Says something to others that they look at later, with all that was written before. */

@@ -96,6 +96,7 @@ static bool claim(struct lade_worker *w)
         word[0]++;
         memcpy(word + 1, &w->claim.end, sizeof w->claim.end);
     } while (!lade_ring_plan(&l->ring, read, word, &w->paper));
+    lade_claim_list(l, &w->walk, &w->claim, w->ids, w->count);
     lade_claim_begin(&w->committed);
     return true;
 }

@@ -66,13 +66,38 @@ void lade_claim_plan(const struct lade_loader *l, struct lade_walk *walk, struct
 
     *count = left < n ? left : n;
     claim->end = claim->start;
-    lade_order_take(&l->order, walk, &claim->end, ids, *count);
+    if (lade_order_is_even(&l->order, claim->start.epoch))
+        lade_order_pass(&l->order, &claim->end, *count);
+    else
+        lade_order_take(&l->order, walk, &claim->end, ids, *count);
     lade_order_settle(&l->order, &claim->end, l->config.drop_last ? n : 1);
+}
+
+void lade_claim_list(const struct lade_loader *l, struct lade_walk *walk, const struct lade_claim *claim, uint64_t *ids,
+                     uint64_t count)
+{
+    struct lade_cursor cursor = claim->start;
+
+    if (lade_order_is_even(&l->order, cursor.epoch))
+        lade_order_take(&l->order, walk, &cursor, ids, count);
 }
 
 enum claimed { CLAIMED, NO_ROOM, NO_MORE };
 
-/* A batch to make and memory to make it in. The samples are listed in the slot already. */
+/* Memory to make a batch in, of what this worker used before if that is free. */
+static bool find_buffer(struct lade_worker *w)
+{
+    struct lade_loader_ring *r = &w->loader->ring;
+
+    for (int i = 0; i < 2; i++)
+        if (lade_ring_reuse_this(r, w->used[i])) {
+            w->buffer = w->used[i];
+            return true;
+        }
+    return lade_ring_reuse(r, &w->buffer);
+}
+
+/* A batch to make and memory to make it in. */
 static enum claimed claim_batch(struct lade_worker *w)
 {
     struct lade_loader *l = w->loader;
@@ -80,7 +105,7 @@ static enum claimed claim_batch(struct lade_worker *w)
     struct lade_slot *slot;
 
     if (!w->has_buffer)
-        w->has_buffer = lade_ring_reuse(&l->ring, &w->buffer);
+        w->has_buffer = find_buffer(w);
     do {
         read = lade_ring_read_plan(&l->ring, word);
         w->claim.batch = word[0];
@@ -129,6 +154,7 @@ static bool fill(struct lade_worker *w)
     uint64_t n = slot->count, row = 0;
     int64_t begin = lade_now();
 
+    lade_claim_list(l, &w->walk, &w->claim, slot->ids, n);
     slot->epoch = w->claim.start.epoch;
     slot->from = lade_order_mine(&l->order, &w->claim.start);
     slot->end = w->claim.end;
@@ -137,6 +163,8 @@ static bool fill(struct lade_worker *w)
     slot->status = LADE_OK;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t id = slot->ids[i];
+        if (i + 1 < n)
+            lade_source_expect(l->config.source, slot->ids[i + 1]);
         if (lade_worker_is_stopped(w))
             return false;
         int status = lade_worker_make_surely(w, slot->epoch, &id, slot->samples + row * l->sample_bytes,
@@ -161,7 +189,10 @@ static void hand_over(struct lade_worker *w)
 
     if (lade_ring_publish(&l->ring, w->claim.batch, w->buffer)) {
         w->has_buffer = false;
-        lade_event_tell_after(&l->ready);
+        if (w->used[0] != w->buffer)
+            w->used[1] = w->used[0];
+        w->used[0] = w->buffer;
+        lade_ring_tell(&l->ring, &l->ready, w->claim.batch);
     }
     atomic_store_explicit(&w->batch, 0, memory_order_relaxed);
 }

@@ -322,6 +322,21 @@ void lade_order_settle(const struct lade_order *o, struct lade_cursor *cursor, u
         *cursor = (struct lade_cursor){.epoch = cursor->epoch + 1};
 }
 
+bool lade_order_is_even(const struct lade_order *o, uint64_t epoch)
+{
+    bool all = !o->split || o->draw != LADE_DRAW_ONCE;
+
+    return all && (epoch != o->first || (o->levels == 0 && o->done.count == 0));
+}
+
+void lade_order_pass(const struct lade_order *o, struct lade_cursor *cursor, uint64_t count)
+{
+    uint64_t last = (lade_order_mine(o, cursor) + count - 1) * o->shards + o->shard;
+
+    cursor->seen[0] = last + 1;
+    cursor->place = last % o->places + 1;
+}
+
 static uint64_t draw_at(const struct lade_order *o, struct lade_key key, uint64_t place)
 {
     uint64_t low;

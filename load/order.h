@@ -81,6 +81,11 @@ uint64_t lade_order_length(const struct lade_order *order, uint64_t epoch);
 /* Goes to the beginning of the next epoch when fewer than least samples are left in this one. */
 void lade_order_settle(const struct lade_order *order, struct lade_cursor *cursor, uint64_t least);
 
+/* Whether the place behind the next samples can be told without going over them. */
+bool lade_order_is_even(const struct lade_order *order, uint64_t epoch);
+/* Goes behind the next count samples of an even order. */
+void lade_order_pass(const struct lade_order *order, struct lade_cursor *cursor, uint64_t count);
+
 /* The next count samples, no more than are left. */
 void lade_order_take(const struct lade_order *order, struct lade_walk *walk, struct lade_cursor *cursor, uint64_t *ids,
                      uint64_t count);

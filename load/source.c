@@ -90,6 +90,12 @@ int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *
     return source->ops.read(source->self, i, to, label ? label : &ignored, error);
 }
 
+void lade_source_expect(struct lade_source *source, uint64_t i)
+{
+    if (source->ops.expect && i < source->info.count)
+        source->ops.expect(source->self, i);
+}
+
 int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, struct lade_error *error)
 {
     if (i >= source->info.count)

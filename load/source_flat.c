@@ -162,6 +162,20 @@ static int label_flat(void *self, uint64_t i, int64_t *label, struct lade_error 
     return lade_flat_label(&s->flat, i, label, error);
 }
 
+#define LINE 64
+#define EXPECTED_MOST 4096 /* bytes; behind that the processor has seen where the reading goes */
+
+static void expect_flat(void *self, uint64_t i)
+{
+    const struct flat_source *s = self;
+    const struct lade_part *part = part_of(&s->flat, i);
+    const uint8_t *record = part->data + (i - part->first) * s->flat.stride;
+    uint64_t size = s->flat.stride < EXPECTED_MOST ? s->flat.stride : EXPECTED_MOST;
+
+    for (uint64_t at = 0; at < size; at += LINE)
+        __builtin_prefetch(record + at);
+}
+
 static void close_flat(void *self)
 {
     struct flat_source *s = self;
@@ -175,7 +189,8 @@ static void close_flat(void *self)
 int lade_flat_source(struct lade_source **source, const char *kind, const struct lade_flat *flat,
                      const struct lade_bytes *maps, unsigned count, char **names, struct lade_error *error)
 {
-    static const struct lade_source_ops ops = {.read = read_flat, .label = label_flat, .close = close_flat};
+    static const struct lade_source_ops ops = {
+        .read = read_flat, .label = label_flat, .close = close_flat, .expect = expect_flat};
     struct flat_source *s = calloc(1, sizeof *s);
     int status = LADE_NO_MEMORY;
 

@@ -272,7 +272,8 @@ static int fill(struct images *m)
 int lade_images_open(struct lade_source **source, const char *folder, struct lade_picture size,
                      struct lade_error *error)
 {
-    static const struct lade_source_ops ops = {read_images, label_images, key_images, name_images, NULL, close_images};
+    static const struct lade_source_ops ops = {
+        .read = read_images, .label = label_images, .key = key_images, .name = name_images, .close = close_images};
 
     *source = NULL;
     if (!lade_decode_offered())
