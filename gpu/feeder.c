@@ -18,6 +18,17 @@ int64_t lade_feeder_deadline(int64_t timeout)
     return timeout < INT64_MAX - now ? now + timeout : INT64_MAX;
 }
 
+static void copy_failure(struct lade_feeder_failure *to, const struct lade_feeder_failure *from)
+{
+    size_t i = 0;
+
+    to->call = from->call;
+    to->code = from->code;
+    for (; i < sizeof to->text - 1 && from->text[i]; i++)
+        to->text[i] = from->text[i];
+    to->text[i] = 0;
+}
+
 int lade_feeder_fail(struct lade_feeder *f, const struct lade_feeder_failure *failure)
 {
     bool nobody = false;
@@ -25,7 +36,7 @@ int lade_feeder_fail(struct lade_feeder *f, const struct lade_feeder_failure *fa
     /* Only who wins writes; the stop publishes it. */
     if (atomic_compare_exchange_strong_explicit(&f->failing, &nobody, true, memory_order_relaxed,
                                                 memory_order_relaxed)) {
-        f->failure = *failure;
+        copy_failure(&f->failure, failure);
         lade_slots_stop(&f->slots, LADE_DEVICE);
     }
     return LADE_DEVICE;
@@ -147,16 +158,11 @@ static void write_batch(struct lade_feeder *f, struct lade_slot *slot, uint64_t 
         slot->shape[i].dim[0] = to.rows;
 }
 
-bool lade_feeder_fill_one(struct lade_feeder *f)
+/* Whether there can be another batch. */
+static bool fill_slot(struct lade_feeder *f, uint64_t number)
 {
-    uint64_t number = 0;
-
-    int status = lade_slots_claim(&f->slots, &number);
-    if (status == LADE_EMPTY)
-        status = slots_wait(f, CLAIM, &number, -1);
-    if (status != LADE_OK)
-        return false;
     struct lade_slot *slot = &f->slot[number % f->slots.depth];
+
     if (await_staging(f, slot, number) != LADE_OK)
         return false;
     int64_t began = lade_now();
@@ -170,6 +176,16 @@ bool lade_feeder_fill_one(struct lade_feeder *f)
     if (!more)
         lade_slots_end(&f->slots);
     return more;
+}
+
+bool lade_feeder_fill_one(struct lade_feeder *f)
+{
+    uint64_t number = 0;
+
+    int status = lade_slots_claim(&f->slots, &number);
+    if (status == LADE_EMPTY)
+        status = slots_wait(f, CLAIM, &number, -1);
+    return status == LADE_OK && fill_slot(f, number);
 }
 
 /* The device's memory is written after the consumers' streams have passed it; the host does not wait for that. */
@@ -192,15 +208,10 @@ static int enqueue(struct lade_feeder *f, struct lade_slot *slot)
     return LADE_OK;
 }
 
-bool lade_feeder_copy_one(struct lade_feeder *f, uint64_t number)
+static bool copy_slot(struct lade_feeder *f, uint64_t number)
 {
     struct lade_slot *slot = &f->slot[number % f->slots.depth];
 
-    int status = lade_slots_to_copy(&f->slots, number);
-    if (status == LADE_EMPTY)
-        status = slots_wait(f, COPY, &number, -1);
-    if (status != LADE_OK)
-        return false;
     if (slot->status != LADE_OK) {
         lade_slots_ready(&f->slots, number, SLOT_ENDED);
         return false;
@@ -211,6 +222,15 @@ bool lade_feeder_copy_one(struct lade_feeder *f, uint64_t number)
     lade_feeder_add(&f->counts.copied, 1);
     lade_slots_ready(&f->slots, number, SLOT_READY);
     return true;
+}
+
+bool lade_feeder_copy_one(struct lade_feeder *f, uint64_t number)
+{
+    int status = lade_slots_to_copy(&f->slots, number);
+
+    if (status == LADE_EMPTY)
+        status = slots_wait(f, COPY, &number, -1);
+    return status == LADE_OK && copy_slot(f, number);
 }
 
 static int take(struct lade_feeder *f, uint64_t *number, int64_t timeout)
@@ -226,24 +246,6 @@ static int take(struct lade_feeder *f, uint64_t *number, int64_t timeout)
     return status;
 }
 
-static void describe(struct lade_feeder *f, struct lade_slot *slot, struct lade_feeder_batch *batch)
-{
-    char *memory = f->backend->copies ? slot->device : slot->staging;
-
-    batch->number = slot->number;
-    batch->rows = slot->rows;
-    batch->tensors = f->tensors;
-    batch->slot = (unsigned)(slot->number % f->slots.depth);
-    batch->ready = f->backend->copies ? f->backend->event_native(f->device, slot->ready) : NULL;
-    for (unsigned i = 0; i < f->tensors; i++) {
-        struct lade_feeder_tensor *to = &batch->tensor[i];
-        to->data = f->backend->addresses ? memory + f->offset[i] : memory;
-        to->offset = f->backend->addresses ? 0 : f->offset[i];
-        to->host = (const char *)slot->staging + f->offset[i];
-        to->shape = &slot->shape[i];
-    }
-}
-
 /* Where the batches end, the slot says why; it stays as it is. */
 static int say_end(struct lade_feeder *f, int status, uint64_t number, struct lade_error *error)
 {
@@ -252,13 +254,31 @@ static int say_end(struct lade_feeder *f, int status, uint64_t number, struct la
     if (status != LADE_CLOSED || number == UINT64_MAX)
         return status;
     const struct lade_slot *slot = &f->slot[number % f->slots.depth];
-    if (slot->status == LADE_EMPTY)
-        return LADE_CLOSED;
-    if (error) {
-        *error = slot->error;
-        error->status = slot->status;
+    return slot->status == LADE_EMPTY ? LADE_CLOSED : lade_feeder_say_fill(error, slot);
+}
+
+/* The taker has the slot alone, until it releases the batch. */
+static void hand_out(struct lade_feeder *f, uint64_t number, struct lade_feeder_batch *batch)
+{
+    struct lade_slot *slot = &f->slot[number % f->slots.depth];
+    char *memory = f->backend->copies ? slot->device : slot->staging;
+
+    lade_ref_init(&slot->holds);
+    slot->exported = 0;
+    batch->number = number;
+    batch->rows = slot->rows;
+    batch->tensors = f->tensors;
+    batch->slot = (unsigned)(number % f->slots.depth);
+    batch->ready = f->backend->copies ? f->backend->event_native(f->device, slot->ready) : NULL;
+    for (unsigned i = 0; i < f->tensors; i++) {
+        struct lade_feeder_tensor *to = &batch->tensor[i];
+        to->data = f->backend->addresses ? memory + f->offset[i] : memory;
+        to->offset = f->backend->addresses ? 0 : f->offset[i];
+        to->host = (const char *)slot->staging + f->offset[i];
+        to->shape = &slot->shape[i];
     }
-    return slot->status;
+    lade_feeder_add(&f->counts.taken, 1);
+    lade_feeder_note(f, LADE_FEEDER_TAKEN, number);
 }
 
 int lade_feeder_next(struct lade_feeder *f, struct lade_feeder_batch *batch, int64_t timeout, struct lade_error *error)
@@ -268,12 +288,7 @@ int lade_feeder_next(struct lade_feeder *f, struct lade_feeder_batch *batch, int
 
     if (status != LADE_OK)
         return say_end(f, status, number, error);
-    struct lade_slot *slot = &f->slot[number % f->slots.depth];
-    lade_ref_init(&slot->holds);
-    slot->exported = 0;
-    describe(f, slot, batch);
-    lade_feeder_add(&f->counts.taken, 1);
-    lade_feeder_note(f, LADE_FEEDER_TAKEN, number);
+    hand_out(f, number, batch);
     return LADE_OK;
 }
 

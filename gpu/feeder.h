@@ -103,6 +103,9 @@ int lade_feeder_refuse(struct lade_error *error, int status, const char *format,
 /* That fill said it wrote so many rows. LADE_INVALID. */
 int lade_feeder_say_rows(struct lade_error *error, uint64_t rows, uint64_t most);
 
+/* What fill said about the batch. Its status. */
+int lade_feeder_say_fill(struct lade_error *error, const struct lade_slot *slot);
+
 static inline void lade_feeder_note(struct lade_feeder *f, enum lade_feeder_step step, uint64_t number)
 {
     if (f->trace)

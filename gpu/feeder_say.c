@@ -26,6 +26,15 @@ int lade_feeder_say_rows(struct lade_error *error, uint64_t rows, uint64_t most)
     return LADE_INVALID;
 }
 
+int lade_feeder_say_fill(struct lade_error *error, const struct lade_slot *slot)
+{
+    if (error) {
+        *error = slot->error;
+        error->status = slot->status;
+    }
+    return slot->status;
+}
+
 int lade_feeder_refuse(struct lade_error *error, int status, const char *format, ...)
 {
     static const char who[] = "feeder: ";

@@ -139,8 +139,8 @@ static inline int lade_slots_claim(struct lade_slots *s, uint64_t *number)
             return LADE_EMPTY;
         LADE_STEP();
         /* Who gets the number gets the slot; the word says in which state it is. */
-        if (atomic_compare_exchange_weak_explicit(&s->tail, &tail, tail + 2, memory_order_relaxed,
-                                                  memory_order_relaxed)) {
+        if (atomic_compare_exchange_strong_explicit(&s->tail, &tail, tail + 2, memory_order_relaxed,
+                                                    memory_order_relaxed)) {
             *number = tail / 2;
             return LADE_OK;
         }
@@ -190,8 +190,8 @@ static inline int lade_slots_take(struct lade_slots *s, uint64_t *number)
         if (word < lade_slot_word(head, SLOT_READY))
             return LADE_EMPTY;
         LADE_STEP();
-        if (atomic_compare_exchange_weak_explicit(&s->head, &head, head + 1, memory_order_relaxed,
-                                                  memory_order_relaxed)) {
+        if (atomic_compare_exchange_strong_explicit(&s->head, &head, head + 1, memory_order_relaxed,
+                                                    memory_order_relaxed)) {
             *number = head;
             return LADE_OK;
         }

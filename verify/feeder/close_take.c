@@ -1,0 +1,41 @@
+/* harness
+ * property: close wakes a consumer that waits, which goes
+ * engines: explore
+ * threads: 2
+ * bound: 1 slot, in use; close against a consumer that sleeps
+ * executions: 10
+ * cover: told
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "bag/futex.h"
+
+#include "small.h"
+
+static struct lade_feeder_batch batch;
+
+static void setup(void)
+{
+    uint64_t number = 0;
+
+    make_feeder();
+    assert(lade_feeder_fill_one(&feeder));
+    assert(copy_slot(&feeder, 0));
+    assert(lade_slots_take(&feeder.slots, &number) == LADE_OK);
+    hand_out(&feeder, 0, &batch);
+}
+
+static void thread(int id)
+{
+    if (id == 0)
+        lade_slots_stop(&feeder.slots, LADE_CLOSED);
+    else
+        assert(lade_feeder_next(&feeder, &batch, LADE_FOREVER, NULL) == LADE_CLOSED);
+}
+
+static void finish(void)
+{
+    if (atomic_load(&feeder.slots.freed.number))
+        cover(told);
+}

@@ -1,0 +1,41 @@
+/* harness
+ * property: drain wakes the copier that waits, which goes
+ * engines: explore
+ * threads: 2
+ * bound: 1 slot, in use; drain against the copier that sleeps
+ * executions: 9
+ * cover: told
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "bag/futex.h"
+
+#include "small.h"
+
+static struct lade_feeder_batch batch;
+
+static void setup(void)
+{
+    uint64_t number = 0;
+
+    make_feeder();
+    assert(lade_feeder_fill_one(&feeder));
+    assert(copy_slot(&feeder, 0));
+    assert(lade_slots_take(&feeder.slots, &number) == LADE_OK);
+    hand_out(&feeder, 0, &batch);
+}
+
+static void thread(int id)
+{
+    if (id == 0)
+        lade_feeder_drain(&feeder);
+    else
+        assert(!lade_feeder_copy_one(&feeder, 1));
+}
+
+static void finish(void)
+{
+    if (atomic_load(&feeder.slots.freed.number))
+        cover(told);
+}

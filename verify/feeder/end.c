@@ -1,0 +1,48 @@
+/* harness
+ * property: where fill says that the batches end, the consumer has had all before it, and hears CLOSED
+ * threads: 3
+ * bound: 2 slots, 1 batch; 2 fillers with one try each, copier and consumer
+ * executions: 1192
+ * executions genmc: 392
+ * flags genmc: --disable-ipr
+ * cover: ended
+ */
+#define THREADS 3
+#define DEPTH 2
+#define BATCHES 1
+#include "harness.h"
+
+#include "small.h"
+
+static struct lade_feeder_batch batch;
+
+static void setup(void)
+{
+    make_feeder();
+}
+
+static void thread(int id)
+{
+    uint64_t number = 0;
+
+    if (id < 2) {
+        if (lade_slots_claim(&feeder.slots, &number) == LADE_OK)
+            assert(fill_slot(&feeder, number) == (number == 0));
+        return;
+    }
+    STEP_COPY(0);
+    STEP_TAKE(&batch, &number);
+    assert(number == 0);
+    assume(lade_slots_to_copy(&feeder.slots, 1) == LADE_OK);
+    assert(!copy_slot(&feeder, 1));
+    assert(lade_feeder_next(&feeder, &batch, LADE_FOREVER, NULL) == LADE_CLOSED);
+    assert(lade_feeder_next(&feeder, &batch, LADE_FOREVER, NULL) == LADE_CLOSED);
+    cover(ended);
+}
+
+static void finish(void)
+{
+    uint64_t number = 0;
+
+    assert(lade_slots_claim(&feeder.slots, &number) == LADE_CLOSED);
+}

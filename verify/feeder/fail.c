@@ -1,0 +1,42 @@
+/* harness
+ * property: who hears that the device failed finds the whole record of one failure, the first; two threads may meet one each
+ * threads: 3
+ * bound: 1 slot; 2 failures, a consumer
+ * executions: 4
+ * cover: heard
+ */
+#define THREADS 3
+#include "harness.h"
+
+#include "small.h"
+
+static struct lade_feeder_batch batch;
+
+static void setup(void)
+{
+    make_feeder();
+    feeder.failure.code = 0;
+}
+
+static void thread(int id)
+{
+    if (id < 2) {
+        struct lade_feeder_failure failure;
+        failure.call = NULL;
+        failure.code = 5;
+        failure.text[0] = 0;
+        assert(lade_feeder_fail(&feeder, &failure) == LADE_DEVICE);
+    } else {
+        uint64_t number = 0;
+        int status = lade_slots_take(&feeder.slots, &number);
+        if (status == LADE_DEVICE) {
+            assert(say_end(&feeder, status, number, NULL) == LADE_DEVICE);
+            cover(heard);
+        }
+    }
+}
+
+static void finish(void)
+{
+    assert(lade_feeder_next(&feeder, &batch, LADE_FOREVER, NULL) == LADE_DEVICE);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A feeder that a checker can go through: DEPTH slots of one word, filled, copied and used by the harness's own threads.
+ * Its device copies at once, unless the harness wants one that takes its time (DEVICE, see device.h). A thread that would have to sleep is of no
+ * interest, unless the harness includes bag/futex.h before, or tells.h, which asks whether it would ever be woken.
+ */
+#ifndef DEPTH
+#define DEPTH 1
+#endif
+#ifndef BATCHES
+#define BATCHES UINT64_MAX /* fill never ends */
+#endif
+
+#include "wait.h"
+
+#ifndef FUTEX
+void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
+{
+    (void)word;
+    (void)value;
+    (void)deadline;
+    assume(0);
+}
+
+void lade_futex_wake(_Atomic uint32_t *word)
+{
+    (void)word;
+}
+
+int64_t lade_now(void)
+{
+    return 0;
+}
+#endif
+
+/* Who finds that the device is not done yet looks again; to a checker it is who came later that is of interest. */
+#ifndef LADE_FEEDER_NAP
+#ifdef ENGINE_NATIVE
+#define LADE_FEEDER_NAP(word, number, until) ((void)(number), (void)(until))
+#else
+#define LADE_FEEDER_NAP(word, number, until) ((void)(number), (void)(until), assume(0))
+#endif
+#endif
+#include "ref.c"
+
+#include "feeder.c"
+
+static struct lade_feeder feeder;
+static struct lade_turn turns[DEPTH];
+static struct lade_slot slots[DEPTH];
+
+/* Plain words: who writes or reads them out of turn is caught. */
+static uint64_t staging[DEPTH], memory[DEPTH];
+
+size_t lade_shape_bytes(const struct lade_shape *shape)
+{
+    (void)shape;
+    return sizeof(uint64_t);
+}
+
+int lade_feeder_say(struct lade_error *error, int status, const char *backend,
+                    const struct lade_feeder_failure *failure)
+{
+    (void)error;
+    (void)backend;
+    assert(failure->code == 5);
+    return status;
+}
+
+int lade_feeder_say_rows(struct lade_error *error, uint64_t rows, uint64_t most)
+{
+    (void)error;
+    (void)rows;
+    (void)most;
+    assert(0);
+    return LADE_INVALID;
+}
+
+int lade_feeder_say_fill(struct lade_error *error, const struct lade_slot *slot)
+{
+    (void)error;
+    return slot->status;
+}
+
+static int fill_word(void *self, struct lade_feeder_slot *slot, struct lade_error *error)
+{
+    (void)self;
+    (void)error;
+    if (slot->number >= BATCHES)
+        return LADE_EMPTY;
+    *(uint64_t *)slot->data[0] = slot->number + 1;
+    return LADE_OK;
+}
+
+#ifdef DEVICE
+#include "device.h"
+#else
+static int device_after(void *self, void *event, struct lade_feeder_failure *failure)
+{
+    (void)self;
+    (void)event;
+    (void)failure;
+    return LADE_OK;
+}
+
+static int device_copy(void *self, void *device, const void *from, size_t bytes, void *ready,
+                       struct lade_feeder_failure *failure)
+{
+    (void)self;
+    (void)bytes;
+    (void)ready;
+    (void)failure;
+    *(uint64_t *)device = *(const uint64_t *)from;
+    return LADE_OK;
+}
+
+static int device_record(void *self, void *event, enum lade_feeder_done done, void *handle,
+                         struct lade_feeder_failure *failure)
+{
+    (void)self;
+    (void)event;
+    (void)done;
+    (void)handle;
+    (void)failure;
+    return LADE_OK;
+}
+
+static int device_query(void *self, void *event, struct lade_feeder_failure *failure)
+{
+    (void)self;
+    (void)event;
+    (void)failure;
+    return 1;
+}
+
+static void make_events(struct lade_slot *slot)
+{
+    (void)slot;
+}
+#endif
+
+static void *device_native(void *self, void *event)
+{
+    (void)self;
+    return event;
+}
+
+static struct lade_backend backend;
+
+static void make_feeder(void)
+{
+    backend.copies = true;
+    backend.addresses = true;
+    backend.after = device_after;
+    backend.copy = device_copy;
+    backend.record = device_record;
+    backend.query = device_query;
+    backend.event_native = device_native;
+    feeder.backend = &backend;
+    feeder.slot = slots;
+    feeder.fill = fill_word;
+    feeder.tensors = 1;
+    feeder.shape[0].dim[0] = 1;
+    feeder.bytes = sizeof(uint64_t);
+    atomic_init(&feeder.failing, false);
+    lade_slots_init(&feeder.slots, turns, DEPTH);
+    for (int i = 0; i < DEPTH; i++) {
+        slots[i].feeder = &feeder;
+        slots[i].staging = &staging[i];
+        slots[i].device = &memory[i];
+        atomic_init(&slots[i].marks, 0);
+        make_events(&slots[i]);
+    }
+}
+
+/* A step of each kind, if it is its turn; else the execution is of no interest. */
+#define STEP_FILL(number)                                                                                              \
+    do {                                                                                                               \
+        assume(lade_slots_claim(&feeder.slots, (number)) == LADE_OK);                                                  \
+        assert(fill_slot(&feeder, *(number)));                                                                         \
+    } while (0)
+#define STEP_COPY(number)                                                                                              \
+    do {                                                                                                               \
+        assume(lade_slots_to_copy(&feeder.slots, (number)) == LADE_OK);                                                \
+        assert(copy_slot(&feeder, (number)));                                                                          \
+    } while (0)
+#define STEP_TAKE(batch, number)                                                                                       \
+    do {                                                                                                               \
+        assume(lade_slots_take(&feeder.slots, (number)) == LADE_OK);                                                   \
+        hand_out(&feeder, *(number), (batch));                                                                         \
+        check_batch(batch);                                                                                            \
+    } while (0)
+
+/* What the batch holds is what belongs there. */
+static void check_batch(const struct lade_feeder_batch *batch)
+{
+    assert(*(uint64_t *)batch->tensor[0].data == batch->number + 1);
+}

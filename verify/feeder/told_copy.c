@@ -1,0 +1,34 @@
+/* harness
+ * property: the copier that goes to sleep is told of the batch that is filled
+ * threads: 2
+ * bound: 1 slot; a filler against the copier that waits
+ * executions: 12
+ * cover: slept
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "tells.h"
+
+#include "small.h"
+
+static void setup(void)
+{
+    make_feeder();
+    nobody_sleeps();
+}
+
+static void thread(int id)
+{
+    uint64_t number = 0;
+
+    if (id == 0)
+        assert(lade_slots_claim(&feeder.slots, &number) == LADE_OK && fill_slot(&feeder, number));
+    else
+        (void)slots_wait(&feeder, COPY, &number, TIME_ENOUGH);
+}
+
+static void finish(void)
+{
+    nobody_sleeps_on();
+}

@@ -1,0 +1,43 @@
+/* harness
+ * property: a filler that goes to sleep is told of a drain, and sees it then
+ * threads: 2
+ * bound: 1 slot, in use; drain against a filler that waits
+ * executions: 5
+ * cover: slept
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "tells.h"
+
+#include "small.h"
+
+static struct lade_feeder_batch batch;
+
+static void setup(void)
+{
+    uint64_t number = 0;
+
+    make_feeder();
+    nobody_sleeps();
+    assert(lade_slots_claim(&feeder.slots, &number) == LADE_OK);
+    assert(fill_slot(&feeder, number));
+    assert(copy_slot(&feeder, 0));
+    assert(lade_slots_take(&feeder.slots, &number) == LADE_OK);
+    hand_out(&feeder, 0, &batch);
+}
+
+static void thread(int id)
+{
+    uint64_t number = 0;
+
+    if (id == 0)
+        lade_feeder_drain(&feeder);
+    else
+        (void)slots_wait(&feeder, CLAIM, &number, TIME_ENOUGH);
+}
+
+static void finish(void)
+{
+    nobody_sleeps_on();
+}

@@ -1,0 +1,42 @@
+/* harness
+ * property: each batch comes once, in order and complete, and no slot is written while somebody uses it
+ * threads: 3
+ * bound: 1 slot, 2 batches; a filler, the copier, a consumer
+ * executions: 16
+ * executions genmc: 5
+ * cover: again
+ * flags genmc: --disable-ipr
+ */
+#define THREADS 3
+#include "harness.h"
+
+#include "small.h"
+
+static struct lade_feeder_batch batch;
+
+static void setup(void)
+{
+    make_feeder();
+}
+
+static void thread(int id)
+{
+    for (uint64_t i = 0; i < 2; i++) {
+        uint64_t number = 0;
+        if (id == 0) {
+            STEP_FILL(&number);
+        } else if (id == 1) {
+            STEP_COPY(i);
+        } else {
+            STEP_TAKE(&batch, &number);
+            assert(number == i);
+            if (i == 1)
+                cover(again);
+            assert(lade_feeder_release(&feeder, &batch, LADE_FEEDER_DONE, NULL) == LADE_OK);
+        }
+    }
+}
+
+static void finish(void)
+{
+}
