@@ -138,9 +138,10 @@ static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, ui
 
     while ((seen & WORD_BITS) == (put & WORD_BITS)) {
         LADE_STEP();
-        /* Nothing was read or written in what is left here, and nobody puts any more. */
-        if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, before, memory_order_relaxed,
-                                                     memory_order_relaxed))
+        /* This put may have evicted from the cell that it leaves; one that overlaps close may take and write it. */
+        if (!atomic_compare_exchange_strong_explicit(
+                &b->slot[slot], &seen, before, memory_order_release,
+                memory_order_relaxed)) /* [bag.back] -> [bag.put.turn], [bag.put.slot] */
             continue;
         if (b->cells)
             own_cell(h, seen, HAND_OUT, true);

@@ -7,6 +7,7 @@
  * cover: other
  * cover native: none
  * cover tsan: none
+ * timeout: 300
  */
 #define THREADS 2
 #define TRIES 1
