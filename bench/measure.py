@@ -6,6 +6,7 @@ import platform
 import re
 import select
 import shutil
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -17,6 +18,7 @@ SPEED_UP = 1.6  # of two null loops on two cores
 SHARE = 0.9  # of the wall time in which the threads of a program that never sleeps had a core
 
 BUDGET = (35, 210)  # seconds after which nothing is repeated: quick, full
+SECONDS = (0.025, 0.08)  # that a candidate runs in a repetition
 
 
 class Failure(Exception):
@@ -54,23 +56,27 @@ class Candidate:
 class Session:
     """A program that prepares itself for long and then answers lines with lines, until it is ended."""
 
-    def __init__(self, bench, program, size, limit=80):
-        self.name = program
-        self.process = subprocess.Popen([bench.program(program), "session", str(size)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        preexec_fn=bench.privilege)
+    def __init__(self, bench, name, command):
+        self.name, self.errors = name, tempfile.TemporaryFile("w+", errors="replace")
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+                                        text=True, preexec_fn=bench.privilege)
+
+    def wait(self, limit=80):
+        """Until it is prepared. One that is not is ended."""
         try:
             self.answer(limit)
         except Failure:
             self.end()
             raise
+        return self
 
     def answer(self, limit):
         ready, _, _ = select.select([self.process.stdout], [], [], limit)
         line = self.process.stdout.readline() if ready else ""
         if not line:
             self.process.kill()
-            raise Failure(f"{self.name}: {self.process.communicate()[1].strip() or 'no answer'}")
+            self.errors.seek(0)
+            raise Failure(f"{self.name}: {self.errors.read().strip()[-300:] or 'no answer'}")
         return line
 
     def ask(self, words, limit=20):
@@ -82,7 +88,11 @@ class Session:
         return self.answer(limit)
 
     def end(self):
-        self.process.kill()
+        """With the processes that it started."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except OSError:
+            self.process.kill()
         self.process.communicate()
 
 
@@ -149,11 +159,10 @@ class Table:
 class Bench:
     """Runs the programs of one folder."""
 
-    def __init__(self, folder, quick, budget=BUDGET):
+    def __init__(self, folder, quick, budget=BUDGET, seconds=SECONDS):
         self.folder, self.quick = folder, quick
         self.wanted = 5 if quick else 9
-        self.most = self.wanted * 2
-        self.seconds = 0.025 if quick else 0.08
+        self.seconds = seconds[0 if quick else 1]
         self.begin = time.monotonic()
         self.budget = budget[0 if quick else 1]
         self.states = []
@@ -206,7 +215,10 @@ class Bench:
             answer = candidate.session.ask(words)
         else:
             answer = self.call([*(candidate.command or [self.program(candidate.program)]), *words], 60).stdout
-        amount, seconds, share = answer.split()
+        try:
+            amount, seconds, share = answer.split()
+        except ValueError as error:
+            raise Failure(answer.strip()) from error
         return int(amount), float(seconds), float(share)
 
     def round(self, table, number):
@@ -242,18 +254,19 @@ class Bench:
             elif pair and r["share"] < SHARE:
                 r["disturbed"] = "other programs ran"
 
-    def measure(self, table):
+    def measure(self, table, wanted=None):
         """Repeats until enough repetitions were undisturbed, or too many were tried."""
+        wanted = wanted or self.wanted
         self.state()
         while True:
             table.rounds.append(self.round(table, len(table.rounds)))
-            if len(table.rounds) < self.wanted:
+            if len(table.rounds) < wanted:
                 continue
             self.judge(table)
             disturbed = [r["disturbed"] for r in table.rounds if r["disturbed"]]
-            if len(table.rounds) - len(disturbed) >= self.wanted:
+            if len(table.rounds) - len(disturbed) >= wanted:
                 return
-            if len(table.rounds) >= self.most or self.late():
+            if len(table.rounds) >= 2 * wanted or self.late():
                 table.unsteady = f"{len(disturbed)} of {len(table.rounds)} repetitions disturbed: " + ", ".join(
                     sorted(set(disturbed)))
                 return

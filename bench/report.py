@@ -18,19 +18,20 @@ def print_table(table):
     state = table.state()
     print(f"  before: {state_text(state['before'])}")
     instructions = "  instructions" if table.instructions else ""
-    print(f"  {'candidate':<28}{table.unit:>13}   least    most{instructions}")
+    wide = max([26, *(len(row["candidate"]) for row in table.rows()), *map(len, table.left_out)]) + 2
+    print(f"  {'candidate':<{wide}}{table.unit:>13}   least    most{instructions}")
     for row in table.rows():
         if row["unit"] == "ratio":
             continue
         low, high = row["spread"]
         count = f"{row['instructions']:>14}" if "instructions" in row else ""
-        print(f"  {row['candidate']:<28}{number(row['median']):>13}{number(low):>8}{number(high):>8}{count}")
+        print(f"  {row['candidate']:<{wide}}{number(row['median']):>13}{number(low):>8}{number(high):>8}{count}")
     for row in table.rows():
         if row["unit"] == "ratio":
             low, high = row["spread"]
-            print(f"  {row['candidate']:<28}{number(row['median']) + ' times':>13}{number(low):>8}{number(high):>8}")
+            print(f"  {row['candidate']:<{wide}}{number(row['median']) + ' times':>13}{number(low):>8}{number(high):>8}")
     for name, reason in table.left_out.items():
-        print(f"  {name:<28} left out: {reason}")
+        print(f"  {name:<{wide}} left out: {reason}")
     print(f"  after:  {state_text(state['after'])}; {len(table.used())} repetitions")
     if table.unsteady:
         print(f"  UNSTEADY: {table.unsteady}")
@@ -45,14 +46,18 @@ def live(bench, module):
     return done
 
 
+def named(row):
+    return row["candidate"] + (f" / {row['against']}" if "against" in row else "")
+
+
 def print_promises(promises):
     print("\npromised")
     wide = max((len(row["case"]) for row in promises), default=0) + 2
+    wider = max([26, *(len(named(row)) for row in promises)]) + 2
     for row in promises:
         low, high = row["spread"]
-        what = row["candidate"] + (f" / {row['against']}" if "against" in row else "")
         verdict = ("kept" if row["kept"] else "MISSED") + (", unsteady" if row["unsteady"] else "")
-        print(f"  {row['case']:<{wide}}{what:<28}{number(row['value']):>7} ({number(low)} to {number(high)})  "
+        print(f"  {row['case']:<{wide}}{named(row):<{wider}}{number(row['value']):>7} ({number(low)} to {number(high)})  "
               f"{row['sense']} {row['promise']:g}: {verdict}")
     if not promises:
         print("  nothing: no peer is installed")

@@ -137,7 +137,7 @@ def large(bench):
         for name in names:
             if bench.has(program_of(name)):
                 try:
-                    sessions[name] = Session(bench, program_of(name), LARGE)
+                    sessions[name] = Session(bench, name, [bench.program(program_of(name)), "session", str(LARGE)]).wait()
                 except Failure as failure:
                     print(f"\n{name} with {NAME[LARGE]} keys left out: {failure}")
         for workload in ("hit", "batch", "mark") if bench.quick else ("hit", "batch", "miss", "mark", "mixed"):
