@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <lade/random.h>
 
+#include <stdbool.h>
+
 /* Constants of Philox4x32 and its number of rounds: Salmon et al. 2011. */
 #define MULTIPLIER_0 UINT32_C(0xD2511F53)
 #define MULTIPLIER_1 UINT32_C(0xCD9E8D57)
@@ -219,6 +221,48 @@ uint64_t lade_permutation_at(const struct lade_permutation *p, uint64_t position
         position = grid_forward(p, position);
     while (position >= p->n);
     return position;
+}
+
+#define ABREAST 4
+
+/* As grid_forward(), for neighbours: none waits for the arithmetic of another. */
+static void grid_forward_abreast(const struct lade_permutation *p, uint64_t x, uint64_t *to)
+{
+    uint64_t row[ABREAST], column[ABREAST];
+
+    row[0] = x / p->columns;
+    column[0] = x % p->columns;
+    for (int i = 1; i < ABREAST; i++) {
+        bool last = column[i - 1] + 1 == p->columns;
+        row[i] = row[i - 1] + last;
+        column[i] = last ? 0 : column[i - 1] + 1;
+    }
+    for (int r = 0; r < LADE_PERMUTATION_ROUNDS; r += 2) {
+        for (int i = 0; i < ABREAST; i++) {
+            row[i] += addend(p, r, column[i], p->rows);
+            row[i] -= row[i] >= p->rows ? p->rows : 0;
+        }
+        for (int i = 0; i < ABREAST; i++) {
+            column[i] += addend(p, r + 1, row[i], p->columns);
+            column[i] -= column[i] >= p->columns ? p->columns : 0;
+        }
+    }
+    for (int i = 0; i < ABREAST; i++)
+        to[i] = row[i] * p->columns + column[i];
+}
+
+void lade_permutation_many(const struct lade_permutation *p, uint64_t first, uint64_t count, uint64_t *to)
+{
+    uint64_t i = 0;
+
+    for (; p->rows > 0 && i + ABREAST <= count; i += ABREAST) {
+        grid_forward_abreast(p, first + i, to + i);
+        for (int k = 0; k < ABREAST; k++)
+            while (to[i + (uint64_t)k] >= p->n)
+                to[i + (uint64_t)k] = grid_forward(p, to[i + (uint64_t)k]);
+    }
+    for (; i < count; i++)
+        to[i] = lade_permutation_at(p, first + i);
 }
 
 uint64_t lade_permutation_find(const struct lade_permutation *p, uint64_t element)

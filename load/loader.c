@@ -91,15 +91,38 @@ static void sleep_on(struct lade_loader *l, uint32_t number, int64_t deadline)
     lade_futex_wait(&l->ready.number, number, until);
 }
 
+/*
+ * Waking a thread costs as much as reading a dozen samples, so the consumer is woken for some batches at once when they come
+ * quickly: it sleeps for the last of them, but not for long.
+ */
+#define NAP INT64_C(50000) /* nanoseconds */
+
+static void nap(struct lade_loader *l, int64_t begin, int64_t deadline)
+{
+    uint64_t some = l->config.slots / 2;
+
+    lade_ring_await(&l->ring, &l->ready, l->low + some);
+    uint32_t number = lade_event_number(&l->ready);
+    uint64_t batch, buffer;
+    if (!find(l, &batch, &buffer) && (deadline < 0 || deadline > begin + NAP))
+        lade_futex_wait(&l->ready.number, number, begin + NAP);
+    lade_event_leave(&l->ready);
+}
+
 static int await(struct lade_loader *l, uint64_t *batch, uint64_t *buffer, int64_t timeout, struct lade_error *error)
 {
     int status = LADE_TIMEOUT;
 
     if (find(l, batch, buffer))
         return LADE_OK;
+    while (l->helper && timeout != 0 && lade_worker_help(l->helper))
+        if (find(l, batch, buffer))
+            return LADE_OK;
     int64_t begin = lade_now(), deadline = timeout < 0 ? -1 : begin + timeout;
     if (l->waiting_since == 0)
         l->waiting_since = begin;
+    if (l->config.in_order && l->config.slots > 2)
+        nap(l, begin, deadline);
     lade_ring_await(&l->ring, &l->ready, l->config.in_order ? l->low : LADE_ANY_BATCH);
     for (;;) {
         uint32_t number = lade_event_number(&l->ready);

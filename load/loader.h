@@ -37,6 +37,8 @@ enum lade_worker_state {
     LADE_WORKER_LOST,  /* was ended inside a function of the user; its claim is to be redone */
 };
 
+#define LADE_USED 4
+
 struct lade_worker {
     struct lade_loader *loader;
     pthread_t thread;
@@ -48,7 +50,7 @@ struct lade_worker {
     bool finished;
     bool has_buffer;
     uint64_t buffer, paper;
-    uint64_t used[2]; /* buffers that it filled last: they are in its cache */
+    uint64_t used[LADE_USED]; /* buffers that it filled last: they are in its cache */
     /* Stream mode, see loader_stream.c. */
     uint64_t *ids, count;
     _Atomic uint64_t committed; /* samples of the claim that are in the bag or go there */
@@ -70,6 +72,7 @@ struct lade_loader {
     struct lade_slot *slot;
     struct lade_worker *worker;
     unsigned workers, workers_max;
+    struct lade_worker *helper; /* the consumer's; NULL: it only waits */
     struct lade_loader_ring ring;
     struct lade_event ready, room; /* a batch was published or a worker has ended; there is memory for a batch */
     _Atomic uint32_t cancelled;
@@ -104,10 +107,16 @@ void lade_claim_list(const struct lade_loader *l, struct lade_walk *walk, const 
 /* Reads and transforms one sample. */
 int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, int64_t *label,
                      struct lade_error *error);
-/* The same under the rule for faults: LADE_OK, LADE_ABSENT when it is skipped, or an error. *id may change. */
-int lade_worker_make_surely(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label,
-                            uint64_t *faults, struct lade_error *error);
+/*
+ * Applies the rule for faults to a sample that was made with this status: LADE_OK, LADE_ABSENT when it is skipped, or an
+ * error. *id may change.
+ */
+int lade_worker_bear(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label, int status,
+                     uint64_t *faults, struct lade_error *error);
 bool lade_worker_is_stopped(struct lade_worker *w);
+
+/* The consumer makes a batch itself. False: there is none to make, or no room. */
+bool lade_worker_help(struct lade_worker *w);
 
 /* A thread for each struct; LADE_OK or LADE_NO_MEMORY. */
 int lade_worker_start(struct lade_worker *w);

@@ -45,6 +45,8 @@ static int check(const struct lade_loader_config *c, struct lade_error *error)
     } else if (c->part > 0) {
         return refuse(error, "a part is asked for, but there is no split");
     }
+    if (c->help && c->buffer > 0)
+        return refuse(error, "the consumer does not help in stream mode");
     if (c->buffer > 0 && (c->buffer > LADE_BAG_MAX || c->buffer < 2 * c->batch))
         return refuse(error, "the buffer of a stream holds two batches at least, and 2^32 samples at most");
     if (info->count == LADE_ENDLESS && (c->buffer == 0 || c->shards > 1 || c->draw != LADE_DRAW_ONCE))
@@ -216,7 +218,9 @@ static int start_workers(struct lade_loader *l, struct lade_error *error)
         struct lade_worker *w = lade_worker_add(l);
         if (!w)
             return out_of_memory(error);
-        if (lade_worker_start(w) != LADE_OK)
+        if (l->config.help && i == 0)
+            l->helper = w;
+        else if (lade_worker_start(w) != LADE_OK)
             return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET,
                              "thread %u of %u could not be started; ask for fewer", i + 1, l->config.threads);
     }

@@ -68,7 +68,8 @@ static bool put_claimed(struct lade_worker *w)
         *head = (struct head){.id = w->ids[i], .epoch = epoch};
         if (lade_worker_is_stopped(w))
             return false;
-        int status = lade_worker_make_surely(w, epoch, &head->id, head + 1, &head->label, &faults, &w->error);
+        int status = lade_worker_make(w, epoch, head->id, head + 1, &head->label, &w->error);
+        status = lade_worker_bear(w, epoch, &head->id, head + 1, &head->label, status, &faults, &w->error);
         lade_count(&w->faults, faults);
         if (status != LADE_OK && status != LADE_ABSENT)
             return fail(w, status);

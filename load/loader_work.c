@@ -39,11 +39,10 @@ int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *t
     return lade_fail(error, status, name, LADE_NO_OFFSET, "a transform failed: %s", lade_status_text(status));
 }
 
-int lade_worker_make_surely(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label,
-                            uint64_t *faults, struct lade_error *error)
+int lade_worker_bear(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label, int status,
+                     uint64_t *faults, struct lade_error *error)
 {
     const struct lade_loader *l = w->loader;
-    int status = lade_worker_make(w, epoch, *id, to, label, error);
 
     if (status == LADE_OK || l->config.fault == LADE_FAULT_FAIL)
         return status;
@@ -89,7 +88,7 @@ static bool find_buffer(struct lade_worker *w)
 {
     struct lade_loader_ring *r = &w->loader->ring;
 
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < LADE_USED; i++)
         if (lade_ring_reuse_this(r, w->used[i])) {
             w->buffer = w->used[i];
             return true;
@@ -146,6 +145,27 @@ static enum claimed await_batch(struct lade_worker *w)
     return claimed;
 }
 
+#define AT_ONCE 64 /* samples, before a worker looks whether it is stopped */
+
+/* Samples from number i of the batch on, into rows from row on, up to the first error. */
+static int make_some(struct lade_worker *w, struct lade_slot *slot, uint64_t i, uint64_t row, uint64_t count,
+                     uint64_t *done)
+{
+    const struct lade_loader *l = w->loader;
+    uint8_t *to = slot->samples + row * l->sample_bytes;
+    int status;
+
+    if (!l->config.pipeline) {
+        status = lade_source_gather(l->config.source, slot->ids + i, count, to, slot->labels + row, done, &slot->error);
+    } else {
+        status = lade_worker_make(w, slot->epoch, slot->ids[i], to, &slot->labels[row], &slot->error);
+        *done = status == LADE_OK;
+    }
+    if (row != i)
+        memmove(slot->ids + row, slot->ids + i, (size_t)*done * sizeof *slot->ids);
+    return status;
+}
+
 /* Makes what was claimed. False: the thread is to end. */
 static bool fill(struct lade_worker *w)
 {
@@ -161,14 +181,17 @@ static bool fill(struct lade_worker *w)
     slot->last = w->claim.end.epoch != slot->epoch;
     slot->faults = 0;
     slot->status = LADE_OK;
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t id = slot->ids[i];
-        if (i + 1 < n)
-            lade_source_expect(l->config.source, slot->ids[i + 1]);
+    for (uint64_t i = 0, done; i < n;) {
         if (lade_worker_is_stopped(w))
             return false;
-        int status = lade_worker_make_surely(w, slot->epoch, &id, slot->samples + row * l->sample_bytes,
-                                             &slot->labels[row], &slot->faults, &slot->error);
+        int status = make_some(w, slot, i, row, n - i < AT_ONCE ? n - i : AT_ONCE, &done);
+        i += done;
+        row += done;
+        if (status == LADE_OK)
+            continue;
+        uint64_t id = slot->ids[i++];
+        status = lade_worker_bear(w, slot->epoch, &id, slot->samples + row * l->sample_bytes, &slot->labels[row],
+                                  status, &slot->faults, &slot->error);
         if (status == LADE_ABSENT)
             continue;
         if (status != LADE_OK) {
@@ -183,15 +206,25 @@ static bool fill(struct lade_worker *w)
     return true;
 }
 
+/* The buffer comes to the front of those that were used. */
+static void remember(struct lade_worker *w)
+{
+    int i = 0;
+
+    while (i < LADE_USED - 1 && w->used[i] != w->buffer)
+        i++;
+    for (; i > 0; i--)
+        w->used[i] = w->used[i - 1];
+    w->used[0] = w->buffer;
+}
+
 static void hand_over(struct lade_worker *w)
 {
     struct lade_loader *l = w->loader;
 
     if (lade_ring_publish(&l->ring, w->claim.batch, w->buffer)) {
         w->has_buffer = false;
-        if (w->used[0] != w->buffer)
-            w->used[1] = w->used[0];
-        w->used[0] = w->buffer;
+        remember(w);
         lade_ring_tell(&l->ring, &l->ready, w->claim.batch);
     }
     atomic_store_explicit(&w->batch, 0, memory_order_relaxed);
@@ -210,6 +243,17 @@ static void work_in_epochs(struct lade_worker *w)
     }
     while (!lade_worker_is_stopped(w) && await_batch(w) == CLAIMED && fill(w))
         hand_over(w);
+}
+
+bool lade_worker_help(struct lade_worker *w)
+{
+    int64_t begin = lade_now();
+
+    if (claim_batch(w) != CLAIMED || !fill(w))
+        return false;
+    hand_over(w);
+    lade_count(&w->running_time, (uint64_t)(lade_now() - begin));
+    return true;
 }
 
 /* At the end of a thread, also when a function of the user ended it. */

@@ -345,6 +345,18 @@ static uint64_t draw_at(const struct lade_order *o, struct lade_key key, uint64_
     return o->member[(uint32_t)lade_random_at(key, place, 1) < o->limit[column] ? column : o->alias[column]];
 }
 
+/* Places are asked for one after the other, so some are worked out at once. */
+static uint64_t element_at(struct lade_walk *walk, uint64_t place)
+{
+    if (place - walk->at >= walk->held) {
+        uint64_t left = walk->permutation.n - place;
+        walk->at = place;
+        walk->held = left < LADE_AHEAD ? left : LADE_AHEAD;
+        lade_permutation_many(&walk->permutation, place, walk->held, walk->ahead);
+    }
+    return walk->ahead[place - walk->at];
+}
+
 static bool is_done_before(const struct lade_level *level, uint64_t number)
 {
     return lade_ranges_hold(&level->shard[number % level->shards], number / level->shards);
@@ -375,6 +387,7 @@ void lade_order_take(const struct lade_order *o, struct lade_walk *walk, struct 
         (void)lade_permutation_init(&walk->permutation, key, o->places);
         walk->epoch = cursor->epoch;
         walk->ready = true;
+        walk->held = 0;
     }
     for (uint64_t n = 0; n < count;) {
         if (cursor->place == o->places) { /* shards are padded: from the beginning again, but numbers go on */
@@ -382,9 +395,7 @@ void lade_order_take(const struct lade_order *o, struct lade_walk *walk, struct 
             memset(cursor->seen, 0, depth * sizeof *cursor->seen);
         }
         uint64_t place = cursor->place++;
-        uint64_t id = o->draw != LADE_DRAW_ONCE ? draw_at(o, key, place)
-                      : o->given                ? place
-                                                : lade_permutation_at(&walk->permutation, place);
+        uint64_t id = o->draw != LADE_DRAW_ONCE ? draw_at(o, key, place) : o->given ? place : element_at(walk, place);
         if (o->split && o->draw == LADE_DRAW_ONCE && !is_member(o, id))
             continue;
         if (is_due(o, cursor, depth))

@@ -53,11 +53,14 @@ struct lade_order {
     uint32_t *member, *alias, *limit;
 };
 
+#define LADE_AHEAD 64
+
 /* What a thread keeps between calls. */
 struct lade_walk {
     struct lade_permutation permutation;
     uint64_t epoch;
     bool ready;
+    uint64_t at, held, ahead[LADE_AHEAD]; /* elements of the permutation from position at on */
 };
 
 /* Counts the part. LADE_OK, LADE_INVALID, LADE_NO_MEMORY, or an error of the source. End with lade_order_free(). */

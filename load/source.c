@@ -90,10 +90,23 @@ int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *
     return source->ops.read(source->self, i, to, label ? label : &ignored, error);
 }
 
-void lade_source_expect(struct lade_source *source, uint64_t i)
+int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t count, void *to, int64_t *labels,
+                       uint64_t *done, struct lade_error *error)
 {
-    if (source->ops.expect && i < source->info.count)
-        source->ops.expect(source->self, i);
+    bool known = source->ops.gather != NULL;
+    int status = LADE_OK;
+
+    for (uint64_t i = 0; i < count && known; i++)
+        known = ids[i] < source->info.count;
+    if (known)
+        return source->ops.gather(source->self, ids, count, to, labels, done, error);
+    for (*done = 0; *done < count; ++*done) {
+        status =
+            lade_source_read(source, ids[*done], (uint8_t *)to + *done * source->info.bytes, &labels[*done], error);
+        if (status != LADE_OK)
+            break;
+    }
+    return status;
 }
 
 int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, struct lade_error *error)

@@ -2,6 +2,8 @@
 /* Samples at even distances: arrays in memory and mapped files. */
 #include "source.h"
 
+#include "fetch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,17 +165,32 @@ static int label_flat(void *self, uint64_t i, int64_t *label, struct lade_error 
 }
 
 #define LINE 64
-#define EXPECTED_MOST 4096 /* bytes; behind that the processor has seen where the reading goes */
+#define AHEAD 4096 /* bytes; behind that the processor has seen where the reading goes */
 
-static void expect_flat(void *self, uint64_t i)
+static const uint8_t *record_of(const struct lade_flat *flat, uint64_t i)
 {
-    const struct flat_source *s = self;
-    const struct lade_part *part = part_of(&s->flat, i);
-    const uint8_t *record = part->data + (i - part->first) * s->flat.stride;
-    uint64_t size = s->flat.stride < EXPECTED_MOST ? s->flat.stride : EXPECTED_MOST;
+    const struct lade_part *part = part_of(flat, i);
 
-    for (uint64_t at = 0; at < size; at += LINE)
-        __builtin_prefetch(record + at);
+    return part->data + (i - part->first) * flat->stride;
+}
+
+static int gather_flat(void *self, const uint64_t *ids, uint64_t count, void *to, int64_t *labels, uint64_t *done,
+                       struct lade_error *error)
+{
+    const struct lade_flat *flat = &((const struct flat_source *)self)->flat;
+    const uint64_t ahead = flat->stride < AHEAD ? flat->stride : AHEAD;
+    int status = LADE_OK;
+
+    for (*done = 0; *done < count; ++*done) {
+        /* While a sample is copied, the next one is on its way. */
+        const uint8_t *next = record_of(flat, ids[*done + 1 < count ? *done + 1 : *done]);
+        for (uint64_t at = 0; at < ahead; at += LINE)
+            lade_fetch_read(next + at);
+        status = lade_flat_read(flat, ids[*done], (uint8_t *)to + *done * flat->bytes, &labels[*done], error);
+        if (status != LADE_OK)
+            break;
+    }
+    return status;
 }
 
 static void close_flat(void *self)
@@ -190,7 +207,7 @@ int lade_flat_source(struct lade_source **source, const char *kind, const struct
                      const struct lade_bytes *maps, unsigned count, char **names, struct lade_error *error)
 {
     static const struct lade_source_ops ops = {
-        .read = read_flat, .label = label_flat, .close = close_flat, .expect = expect_flat};
+        .read = read_flat, .label = label_flat, .close = close_flat, .gather = gather_flat};
     struct flat_source *s = calloc(1, sizeof *s);
     int status = LADE_NO_MEMORY;
 

@@ -138,6 +138,26 @@ Test(random, portable_multiplication_agrees)
     }
 }
 
+Test(permutation, many_are_those_one_by_one)
+{
+    static const uint64_t sizes[] = {1, 7, 256, 257, 1000, 4099, 1000003};
+    uint64_t many[100];
+
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        struct lade_permutation p;
+        uint64_t n = sizes[k], count = n < 100 ? n : 100;
+        cr_assert_eq(lade_permutation_init(&p, lade_key_make(k, 0, 1), n), LADE_OK);
+        for (uint64_t size = 0; size <= count; size++) {
+            const uint64_t first[] = {0, (n - size) / 2, n - size};
+            for (int f = 0; f < 3; f++) {
+                lade_permutation_many(&p, first[f], size, many);
+                for (uint64_t i = 0; i < size; i++)
+                    cr_assert_eq(many[i], lade_permutation_at(&p, first[f] + i));
+            }
+        }
+    }
+}
+
 Test(permutation, refuses_bad_sizes)
 {
     struct lade_permutation p;

@@ -14,10 +14,12 @@ Test(loader, exactly_once)
     static const struct {
         uint64_t count, batch;
         unsigned threads, slots;
-        bool in_order, given;
-    } cases[] = {{1000, 7, 1, 1, true, false},  {1000, 128, 2, 0, true, false}, {1000, 64, 3, 2, false, false},
-                 {5, 8, 2, 4, false, false},    {257, 1, 8, 3, false, false},   {1, 1, 2, 1, true, false},
-                 {300, 100, 64, 0, true, true}, {4096, 4096, 2, 1, true, false}};
+        bool in_order, given, help;
+    } cases[] = {{1000, 7, 1, 1, true, false, false},   {1000, 128, 2, 0, true, false, false},
+                 {1000, 64, 3, 2, false, false, false}, {5, 8, 2, 4, false, false, false},
+                 {257, 1, 8, 3, false, false, false},   {1, 1, 2, 1, true, false, false},
+                 {300, 100, 64, 0, true, true, false},  {4096, 4096, 2, 1, true, false, false},
+                 {1000, 10, 1, 2, true, false, true},   {1000, 10, 3, 2, false, false, true}};
 
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         struct lade_source *source = numbers(cases[c].count);
@@ -27,6 +29,7 @@ Test(loader, exactly_once)
                                             .slots = cases[c].slots,
                                             .in_order = cases[c].in_order,
                                             .given_order = cases[c].given,
+                                            .help = cases[c].help,
                                             .epochs = 3,
                                             .seed = c};
         struct lade_loader *l = open_loader(&config);

@@ -127,6 +127,10 @@ LADE_API int lade_permutation_init(struct lade_permutation *permutation, struct 
 /* The element at a position, for position < n; UINT64_MAX otherwise. */
 LADE_API uint64_t lade_permutation_at(const struct lade_permutation *permutation, uint64_t position);
 
+/* The elements at count positions from first on, all below n: to[i] is that at first + i. Faster than one by one. */
+LADE_API void lade_permutation_many(const struct lade_permutation *permutation, uint64_t first, uint64_t count,
+                                    uint64_t *to);
+
 /* The position of an element, for element < n; UINT64_MAX otherwise. */
 LADE_API uint64_t lade_permutation_find(const struct lade_permutation *permutation, uint64_t element);
 

@@ -58,11 +58,17 @@ struct lade_loader_config {
     struct lade_split *split;             /* NULL: the part is the whole source. Asked by lade_source_key() */
     unsigned part;
     uint64_t seed;
-    uint64_t batch;         /* samples, to LADE_BATCH_MAX */
-    bool drop_last;         /* leave out what is left at the end of an epoch when it is less than a batch */
-    bool in_order;          /* see above; the contract calls it deterministic */
-    bool given_order;       /* samples come by their numbers, not shuffled; for tests and evaluation */
-    unsigned threads;       /* workers, to LADE_LOADER_THREADS_MAX; default: processors */
+    uint64_t batch;   /* samples, to LADE_BATCH_MAX */
+    bool drop_last;   /* leave out what is left at the end of an epoch when it is less than a batch */
+    bool in_order;    /* see above; the contract calls it deterministic */
+    bool given_order; /* samples come by their numbers, not shuffled; for tests and evaluation */
+    unsigned threads; /* workers, to LADE_LOADER_THREADS_MAX; default: processors */
+    /*
+     * The consumer is one of the threads: where next would wait, it makes a batch, and one worker fewer is started. Best where
+     * the consumer is quick. Functions of source and pipeline then run inside next, which cannot end while they do; with an
+     * exact split the consumer is registered with liburcu.
+     */
+    bool help;
     unsigned slots;         /* batches that wait for the consumer or are with it; default 2 * threads + 2 */
     uint64_t epochs;        /* default: no end */
     unsigned shard, shards; /* this is shard number shard of so many; default 0 of 1 */
