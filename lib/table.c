@@ -239,33 +239,33 @@ LADE_TABLE_APART int get_and_unlock(struct lade_table *t, uint64_t h, uint64_t *
 
 /*
  * The fewer instructions, the more look-ups a processor has under way. So the usual cases of get and insert stand alone, and
- * nothing is kept in a register while the read section ends, which may call a function.
+ * end with the read section, which may call a function. A key that is mixed to EMPTY is told from an empty cell, whose val
+ * may come meanwhile; the one that is mixed to MOVED may be compared with a moved cell, which never has a val.
  */
 int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
 {
-    uint64_t h, found, val = ABSENT;
+    unsigned long before;
+    uint64_t h, found;
+    struct array *a;
     struct cell *c;
 
     if (!is_plain(t))
         return get_mixed(t, key, value);
-    lade_read_lock_light();
+    before = lade_read_lock_light();
     h = lade_table_mix(&t->mixer, key);
-    if (is_side(h))
-        return get_and_unlock(t, h, value);
-    c = find_first(root_of(t), h, &found);
-    if (found == h) {
-        val = load_val(c);
+    a = root_of(t);
+    c = find_near(a, home_of(a, h), h, &found);
+    if (found == h && h != EMPTY) {
+        uint64_t val = load_val(c);
         if (is_open_value(val)) {
             if (value)
                 *value = val - VALUE_0;
-            lade_read_unlock_light();
-            return LADE_OK;
+            return lade_read_unlock_light(before, LADE_OK);
         }
     }
-    if (found == MOVED || val & FROZEN)
+    if (found != EMPTY || is_side(h))
         return get_and_unlock(t, h, value);
-    lade_read_unlock_light();
-    return LADE_ABSENT;
+    return lade_read_unlock_light(before, LADE_ABSENT);
 }
 
 /* Gives an empty cell its key and its val. False when somebody came between; the cell may have the key then. */
@@ -285,31 +285,31 @@ static inline bool take_cell(struct cell *c, uint64_t h, uint64_t val)
 
 int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *winner)
 {
-    uint64_t h, found, val;
+    unsigned long before;
+    uint64_t h, found;
     struct array *a;
     struct cell *c;
 
     if (!is_plain(t) || value > LADE_TABLE_VALUE_MAX)
         return change_key(t, key, INSERT, value, winner);
-    lade_read_lock_light();
+    before = lade_read_lock_light();
     h = lade_table_mix(&t->mixer, key);
     a = root_of(t);
-    if (is_side(h))
-        return insert_and_unlock(t, h, value, winner);
-    c = find_first(a, h, &found);
-    if (found == h && (val = load_val(c), is_open_value(val))) {
-        if (winner)
-            *winner = val - VALUE_0;
-        lade_read_unlock_light();
-        return LADE_PRESENT;
+    c = find_near(a, home_of(a, h), h, &found);
+    if (found == h && h != EMPTY) {
+        uint64_t val = load_val(c);
+        if (is_open_value(val)) {
+            if (winner)
+                *winner = val - VALUE_0;
+            return lade_read_unlock_light(before, LADE_PRESENT);
+        }
     }
-    if (found != EMPTY || next_of(a) || LADE_TABLE_COUNTED(a, c) ||
+    if (found != EMPTY || is_side(h) || next_of(a) || LADE_TABLE_COUNTED(a, c) ||
         atomic_load_explicit(&a->starved, memory_order_relaxed) || !take_cell(c, h, value + VALUE_0))
         return insert_and_unlock(t, h, value, winner);
     if (winner)
         *winner = value;
-    lade_read_unlock_light();
-    return LADE_OK;
+    return lade_read_unlock_light(before, LADE_OK);
 }
 
 int lade_table_replace(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *old)
@@ -325,40 +325,47 @@ int lade_table_remove(struct lade_table *t, uint64_t key, uint64_t *old)
 /* So many lines are asked for before the first is used. */
 #define TOGETHER 16
 
+/* What is asked for together: mixed keys, and where the search for each begins in a. */
+struct batch {
+    struct array *a;
+    uint64_t h[TOGETHER], home[TOGETHER];
+};
+
 /* Mixes the next keys and asks for their cells; answers how many. */
-static size_t fetch_many(struct lade_table *t, const uint64_t *keys, size_t count, uint64_t *h)
+static inline size_t fetch_many(struct lade_table *t, const uint64_t *keys, size_t count, struct batch *b)
 {
-    const struct array *a = root_of(t);
+    struct array *a = root_of(t);
     size_t n = count < TOGETHER ? count : TOGETHER;
 
     for (size_t i = 0; i < n; i++) {
-        h[i] = mixed(t, keys[i]);
-        lade_fetch_read(a->cell + home_of(a, h[i]));
+        b->h[i] = mixed(t, keys[i]);
+        b->home[i] = home_of(a, b->h[i]);
+        lade_fetch_read(a->cell + b->home[i]);
     }
+    b->a = a;
     return n;
 }
 
 size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t count, uint64_t *values, int *status)
 {
-    uint64_t h[TOGETHER];
+    struct batch b;
     size_t good = 0;
 
     if (!has_words(t) || !keys || !values || !status)
         return 0;
     lade_read_lock();
     for (size_t i = 0, n; i < count; i += n) {
-        struct array *a = root_of(t);
-        n = fetch_many(t, keys + i, count - i, h);
+        n = fetch_many(t, keys + i, count - i, &b);
         for (size_t j = 0; j < n; j++) {
-            uint64_t found = MOVED, val = FROZEN;
-            struct cell *c = is_side(h[j]) ? NULL : find_first(a, h[j], &found);
-            if (c && found == h[j])
+            uint64_t h = b.h[j], found, val = ABSENT;
+            struct cell *c = find_near(b.a, b.home[j], h, &found);
+            if (found == h && h != EMPTY)
                 val = load_val(c);
             if (is_open_value(val)) {
                 values[i + j] = val - VALUE_0;
                 status[i + j] = LADE_OK;
             } else {
-                status[i + j] = get(t, h[j], &values[i + j]);
+                status[i + j] = get(t, h, &values[i + j]);
             }
             good += status[i + j] == LADE_OK;
         }
@@ -370,18 +377,19 @@ size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t co
 size_t lade_table_insert_many(struct lade_table *t, const uint64_t *keys, size_t count, const uint64_t *values,
                               uint64_t *winners, int *status)
 {
-    uint64_t h[TOGETHER];
+    struct batch b;
     size_t good = 0;
 
     if (!has_words(t) || !keys || !values || !status)
         return 0;
     for (size_t i = 0, n; i < count; i += n) {
         lade_read_lock();
-        n = fetch_many(t, keys + i, count - i, h);
+        n = fetch_many(t, keys + i, count - i, &b);
         for (size_t j = 0; j < n; j++) {
             uint64_t *winner = winners ? &winners[i + j] : NULL;
-            status[i + j] = values[i + j] > LADE_TABLE_VALUE_MAX ? LADE_INVALID
-                                                                 : change_word(t, h[j], INSERT, values[i + j], winner);
+            status[i + j] = values[i + j] > LADE_TABLE_VALUE_MAX
+                                ? LADE_INVALID
+                                : change_word(t, b.h[j], INSERT, values[i + j], winner);
             good += status[i + j] == LADE_OK;
         }
         lade_read_unlock();

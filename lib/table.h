@@ -38,6 +38,9 @@
 #define LADE_TABLE_SAMPLED 65536 /* cells of an array from which on only every SAMPLE-th is counted */
 #endif
 #define LADE_TABLE_SAMPLE 64
+#ifndef LADE_TABLE_LINE
+#define LADE_TABLE_LINE 4 /* cells of a cache line; arrays have whole lines */
+#endif
 
 /*
  * Adds to a counter that only the choice of sizes depends on; answers what it was. Checkers leave them out: each order in
@@ -88,7 +91,7 @@ struct array {
     uint64_t limit;  /* counted cells at which a larger array is wanted */
     uint64_t most;   /* counted cells that are taken when there is none */
     uint64_t size;   /* bytes of this mapping */
-    struct cell *cell, *end;
+    struct cell *cell;
     _Atomic uint8_t *moved; /* a flag for each block */
     struct lade_table *table;
     _Atomic(struct array *) next;
@@ -165,9 +168,15 @@ static inline uint64_t home_of(const struct array *a, uint64_t h)
     return lade_multiply(h, a->cells, &low);
 }
 
-static inline struct cell *cell_after(const struct array *a, struct cell *c)
+/*
+ * Where a key with this home is looked for in turn: in the cells of its line from there on and round, since they come with the
+ * first, then in those of the next line.
+ */
+static inline struct cell *nth_cell(const struct array *a, uint64_t home, uint64_t n)
 {
-    return ++c == a->end ? a->cell : c;
+    uint64_t i = home - home % LADE_TABLE_LINE + (home + n) % LADE_TABLE_LINE + (n - n % LADE_TABLE_LINE);
+
+    return a->cell + (i < a->cells ? i : i - a->cells);
 }
 
 static inline struct array *root_of(struct lade_table *t)
@@ -199,8 +208,9 @@ static inline uint64_t look_up(struct array *a, const struct sought *s)
     uint64_t old = ABSENT;
 
     for (; a; a = next_of(a)) {
-        struct cell *c = a->cell + home_of(a, s->h);
-        for (uint64_t left = a->cells; left > 0; left--, c = cell_after(a, c)) {
+        uint64_t home = home_of(a, s->h);
+        for (uint64_t n = 0; n < a->cells; n++) {
+            struct cell *c = nth_cell(a, home, n);
             uint64_t key = load_key(c);
             if (key == s->h) {
                 uint64_t val = load_val(c);
@@ -222,20 +232,25 @@ static inline uint64_t look_up(struct array *a, const struct sought *s)
 }
 
 /*
- * Where the search for a word ends in a, and the key there: the word, EMPTY, or MOVED (also for the array's end) when
- * look_up() and find_cell() know more.
+ * Where the search for a word ends between its home and the end of a, and the key there: the word, EMPTY, or something else
+ * when look_up() and find_cell() know more. Cells come in the order of nth_cell().
  */
-static inline struct cell *find_first(struct array *a, uint64_t h, uint64_t *key)
+static inline struct cell *find_near(const struct array *a, uint64_t home, uint64_t h, uint64_t *key)
 {
-    struct cell *c = a->cell + home_of(a, h);
+    uint64_t i = home;
 
     do {
-        *key = load_key(c);
-        if (*key == h || *key == EMPTY || *key == MOVED)
-            return c;
-    } while (++c != a->end);
-    *key = MOVED;
-    return c;
+        do {
+            struct cell *c = a->cell + i;
+            *key = load_key(c);
+            if (*key == h || *key == EMPTY || *key == MOVED)
+                return c;
+            i = i - i % LADE_TABLE_LINE + (i + 1) % LADE_TABLE_LINE;
+        } while (i != home);
+        home = i += LADE_TABLE_LINE;
+    } while (i < a->cells);
+    *key = ~h;
+    return NULL;
 }
 
 enum want {
@@ -258,9 +273,10 @@ enum find {
 static inline enum find find_cell(struct array *a, const struct sought *s, enum want want, struct cell **cell,
                                   uint64_t *val, bool *counted)
 {
-    struct cell *c = a->cell + home_of(a, s->h);
+    uint64_t home = home_of(a, s->h);
 
-    for (uint64_t left = a->cells; left > 0; left--, c = cell_after(a, c)) {
+    for (uint64_t n = 0; n < a->cells; n++) {
+        struct cell *c = nth_cell(a, home, n);
         uint64_t key = load_key(c);
         if (key == EMPTY) {
             uint64_t take = s->h;

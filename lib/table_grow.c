@@ -46,12 +46,13 @@ static bool reserve_bytes(struct lade_table *t, uint64_t size)
 
 struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
 {
-    uint64_t blocks = (cells + LADE_TABLE_MOVE - 1) / LADE_TABLE_MOVE;
     struct array *a = NULL;
-    uint64_t size, unit;
+    uint64_t blocks, size, unit;
 
     if (cells > LADE_TABLE_MAX)
         return NULL;
+    cells = (cells + LADE_TABLE_LINE - 1) / LADE_TABLE_LINE * LADE_TABLE_LINE;
+    blocks = (cells + LADE_TABLE_MOVE - 1) / LADE_TABLE_MOVE;
     size = cells_at(blocks) + cells * sizeof(struct cell);
     if (!reserve_bytes(t, size))
         return NULL;
@@ -68,7 +69,6 @@ struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
     a->most = share(cells, MOST) / unit;
     a->size = size;
     a->cell = (struct cell *)((char *)a + cells_at(blocks));
-    a->end = a->cell + cells;
     a->moved = (_Atomic uint8_t *)((char *)a + flags_at());
     a->table = t;
     lade_ref_init(&a->ref);

@@ -246,7 +246,7 @@ static void count_probes(struct lade_table *t, struct array *a, struct lade_tabl
     bool live = false;
 
     for (uint64_t i = 0; i < a->cells; i++) {
-        uint64_t probe, home;
+        uint64_t probe, home, from, to;
         if (!is_used(t, a, i, &h, &live))
             continue;
         if (!live) {
@@ -254,7 +254,9 @@ static void count_probes(struct lade_table *t, struct array *a, struct lade_tabl
             continue;
         }
         home = home_of(a, h);
-        probe = (i >= home ? i - home : i + a->cells - home) + 1;
+        from = home - home % LADE_TABLE_LINE;
+        to = i - i % LADE_TABLE_LINE;
+        probe = (to >= from ? to - from : to + a->cells - from) + (i - home) % LADE_TABLE_LINE + 1;
         stats->keys++;
         sum += probe;
         if (probe > stats->longest_probe)

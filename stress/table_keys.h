@@ -34,7 +34,7 @@ enum { ACTORS_MOST = 8, BATCH_MOST = 20 };
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
-    return "race:liburcu-memb\nrace:_urcu_memb_read_\n";
+    return "race:liburcu-memb\n";
 }
 #endif
 

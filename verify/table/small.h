@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table that a checker can go through: arrays of as many cells as the harness says, blocks of one cell, keys that are
+ * A table that a checker can go through: arrays of as many cells as the harness says, blocks and lines of one cell, keys that are
  * their own places (home = key * cells / 2^64), and growth only when the harness asks for it. With NATURAL the table grows
  * by itself, and counts its cells for that; without it, an array that must have a next one gets one more cell.
  *
@@ -8,6 +8,7 @@
  */
 #define LADE_TABLE_FIRST 1
 #define LADE_TABLE_MOVE 1
+#define LADE_TABLE_LINE 1
 #ifndef NATURAL
 #define GROW_AT 1024 /* four times the cells: never */
 #define SIZE_AFTER(t, a) ((void)size_after, (a)->cells + 1)
@@ -180,6 +181,14 @@ bool lade_read_is_light(void)
 {
     return true;
 }
+
+#ifndef LADE_READ_CALLS
+int lade_read_wake(int answer)
+{
+    urcu_common_wake_up_gp(&urcu_memb_gp);
+    return answer;
+}
+#endif
 #endif
 
 static const struct lade_table_hash hash = {same, same, first_byte, NULL};
