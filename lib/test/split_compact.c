@@ -38,6 +38,32 @@ Test(split_compact, answers_last)
     }
 }
 
+/*
+ * An item's part has nothing to do with its place and its fingerprint: of the 128 bits that these are made of each is equal
+ * to the part for half of the items. (Else who meets another item would agree with it more often than is computed.)
+ */
+Test(split_compact, the_coin_is_apart_from_the_fingerprint)
+{
+    enum { N = 20000, BITS = 128, SIX_SIGMA = 425 };
+
+    for (int i = 0; i < 2; i++) {
+        struct lade_split *s = compact(stores[i], UINT64_C(8) * N, false, 1, 1);
+        unsigned equal[BITS] = {0};
+        for (uint64_t k = 0; k < N; k++) {
+            struct lade_split_name name = {.high = k * UINT64_C(0x9e3779b97f4a7c15), .low = k};
+            uint64_t bits[2];
+            unsigned part = NONE;
+            cr_assert_eq(lade_split_route_compact(s, &name, &part), LADE_OK);
+            lade_split_random(&name, LADE_SPLIT_FOR_FILTER, 0, bits);
+            for (unsigned bit = 0; bit < BITS; bit++)
+                equal[bit] += (bits[bit / 64] >> bit % 64 & 1) == part;
+        }
+        for (unsigned bit = 0; bit < BITS; bit++)
+            cr_assert(equal[bit] > N / 2 - SIX_SIGMA && equal[bit] < N / 2 + SIX_SIGMA, "bit %u: %u", bit, equal[bit]);
+        lade_split_destroy(s);
+    }
+}
+
 Test(split_compact, size_and_error_are_as_promised)
 {
     enum { N = 200000 };
