@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from measure import Candidate, Table, private, spread_of
+from measure import Candidate, Table, private, promise
 
 ABOUT = "the bag against a mutex, the paper's buckets, queues and cpprb"
 GROUPS = ["tbb", "cpprb"]  # of tools/setup
@@ -172,17 +172,6 @@ def tables(bench):
             table.instructions = {name: round(count / 2, 1) for name, count in table.instructions.items()}
         yield table
     yield counted(bench)
-
-
-def promise(table, candidate, values, limit, sense, against=None):
-    row = {"case": table.case, "candidate": candidate, "threads": table.candidates[0].threads,
-           "unit": "ratio" if against else table.unit, **spread_of(values), "promise": limit, "sense": sense,
-           "unsteady": table.unsteady}
-    if against:
-        row["against"] = against
-    row["value"] = row["median"]
-    row["kept"] = row["value"] >= limit if sense == "at least" else row["value"] <= limit
-    return row
 
 
 def promises(done):

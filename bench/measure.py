@@ -33,6 +33,18 @@ def spread_of(values):
             "quartiles": [quartiles[0], quartiles[2]]}
 
 
+def promise(table, candidate, values, limit, sense, against=None):
+    """The row that says whether a promise was kept; against: whom the values are ratios to."""
+    row = {"case": table.case, "candidate": candidate, "threads": table.candidates[0].threads,
+           "unit": "ratio" if against else table.unit, **spread_of(values), "promise": limit, "sense": sense,
+           "unsteady": table.unsteady}
+    if against:
+        row["against"] = against
+    row["value"] = row["median"]
+    row["kept"] = row["value"] >= limit if sense == "at least" else row["value"] <= limit
+    return row
+
+
 def private(group):
     """The folder of a group in the private cache of tools/setup, when it is there."""
     cache = os.environ.get("LADE_CACHE")

@@ -2,7 +2,7 @@
 """bench/run table: the table against the concurrent hash tables that there are, and against an array."""
 import os
 
-from measure import Candidate, Failure, Session, Table, spread_of
+from measure import Candidate, Failure, Session, Table, promise
 
 ABOUT = "the table against other concurrent hash tables and a bare array"
 GROUPS = ["tbb", "cds", "boost"]  # of tools/setup
@@ -186,17 +186,6 @@ def tables(bench):
         bench.measure(table)
         yield table
     yield from counts(bench)
-
-
-def promise(table, candidate, values, limit, sense, against=None):
-    row = {"case": table.case, "candidate": candidate, "threads": table.candidates[0].threads,
-           "unit": "ratio" if against else table.unit, **spread_of(values), "promise": limit, "sense": sense,
-           "unsteady": table.unsteady}
-    if against:
-        row["against"] = against
-    row["value"] = row["median"]
-    row["kept"] = row["value"] >= limit if sense == "at least" else row["value"] <= limit
-    return row
 
 
 def promises(done):

@@ -165,15 +165,6 @@ struct tally {
     size_t operations, visited;
 };
 
-static bool overlaps(const struct history_op *op, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (op[i].thread != op[j].thread && op[i].invoked < op[j].returned && op[j].invoked < op[i].returned)
-                return true;
-    return false;
-}
-
 /* A drawn word becomes one that nobody put, or the word that another draw has: never linearizable. */
 static void alter(uint64_t capacity, struct history_op *op, size_t count, struct tally *t)
 {
@@ -216,7 +207,7 @@ static void judge(uint64_t capacity, struct history_op *op, size_t count, struct
     t->histories++;
     t->operations += count;
     t->visited += visited;
-    t->overlapping += overlaps(op, count);
+    t->overlapping += history_overlaps(op, count);
     t->with_full += full;
     t->with_empty += empty;
     t->with_trade += trade;

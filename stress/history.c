@@ -373,6 +373,15 @@ bool history_replay(const struct history_spec *spec, uint64_t parameter, const s
     return right;
 }
 
+bool history_overlaps(const struct history_op *op, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (op[i].thread != op[j].thread && op[i].invoked < op[j].returned && op[j].invoked < op[i].returned)
+                return true;
+    return false;
+}
+
 void history_print(FILE *to, const struct history_spec *spec, const struct history_op *op, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -86,6 +86,9 @@ enum history_verdict history_check(const struct history_spec *spec, uint64_t par
 bool history_replay(const struct history_spec *spec, uint64_t parameter, const struct history_op *op, size_t count,
                     const size_t *order);
 
+/* Whether operations of two threads took place at the same time. */
+bool history_overlaps(const struct history_op *op, size_t count);
+
 void history_print(FILE *to, const struct history_spec *spec, const struct history_op *op, size_t count);
 
 /* One thread's part of a history while it is recorded. */

@@ -111,15 +111,6 @@ struct tally {
     size_t operations, visited;
 };
 
-static bool overlaps(const struct history_op *op, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (op[i].thread != op[j].thread && op[i].invoked < op[j].returned && op[j].invoked < op[i].returned)
-                return true;
-    return false;
-}
-
 /* An answer becomes a value that nobody wrote: never linearizable. */
 static void alter(uint64_t first, struct history_op *op, size_t count, struct tally *t)
 {
@@ -161,7 +152,7 @@ static void judge(uint64_t *first, struct tally *t)
         t->histories++;
         t->operations += count;
         t->visited += visited;
-        t->overlapping += overlaps(op, count);
+        t->overlapping += history_overlaps(op, count);
         uint64_t last = op[count - 1].word & UINT32_MAX;
         if (t->histories % 8 == 0)
             alter(first[k], op, count, t);

@@ -9,34 +9,12 @@
 
 using map = boost::concurrent_flat_map<std::uint64_t, std::uint64_t, mixer>;
 
-struct seat {
-    map *table;
-};
-
-void *table_make(std::uint64_t, unsigned)
-{
-    return new (std::nothrow) map;
-}
-
-void table_free(void *table)
-{
-    delete static_cast<map *>(table);
-}
+#include "map.hpp"
 
 bool table_trim(void *table)
 {
     static_cast<map *>(table)->rehash(0);
     return true;
-}
-
-void *seat_make(void *table, unsigned)
-{
-    return new (std::nothrow) seat{static_cast<map *>(table)};
-}
-
-void seat_free(void *at)
-{
-    delete static_cast<seat *>(at);
 }
 
 static inline bool at_get(seat *at, std::uint64_t key, std::uint64_t *value)

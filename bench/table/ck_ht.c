@@ -42,22 +42,7 @@ void table_free(void *table)
     free(t);
 }
 
-void *seat_make(void *table, unsigned number)
-{
-    struct seat *seat = malloc(sizeof *seat);
-
-    (void)number;
-    if (seat)
-        seat->table = table;
-    urcu_memb_register_thread();
-    return seat;
-}
-
-void seat_free(void *seat)
-{
-    urcu_memb_unregister_thread();
-    free(seat);
-}
+#include "reader.h"
 
 static inline bool at_get(struct seat *seat, uint64_t key, uint64_t *value)
 {

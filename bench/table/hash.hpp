@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The mixer of keys.h as the C++ tables take it, and the seat of those that need nothing but the table.
+// The mixer of keys.h as the C++ tables take it.
 #ifndef LADE_BENCH_TABLE_HASH_HPP
 #define LADE_BENCH_TABLE_HASH_HPP
 

@@ -29,22 +29,7 @@ void table_free(void *table)
     lade_table_destroy(table);
 }
 
-void *seat_make(void *table, unsigned number)
-{
-    struct seat *seat = malloc(sizeof *seat);
-
-    (void)number;
-    if (seat)
-        seat->table = table;
-    urcu_memb_register_thread();
-    return seat;
-}
-
-void seat_free(void *seat)
-{
-    urcu_memb_unregister_thread();
-    free(seat);
-}
+#include "reader.h"
 
 uint64_t table_counted(void *table)
 {

@@ -17,29 +17,7 @@ struct compare {
 
 using map = tbb::concurrent_hash_map<std::uint64_t, std::uint64_t, compare>;
 
-struct seat {
-    map *table;
-};
-
-void *table_make(std::uint64_t, unsigned)
-{
-    return new (std::nothrow) map;
-}
-
-void table_free(void *table)
-{
-    delete static_cast<map *>(table);
-}
-
-void *seat_make(void *table, unsigned)
-{
-    return new (std::nothrow) seat{static_cast<map *>(table)};
-}
-
-void seat_free(void *at)
-{
-    delete static_cast<seat *>(at);
-}
+#include "map.hpp"
 
 static inline bool at_get(seat *at, std::uint64_t key, std::uint64_t *value)
 {

@@ -33,22 +33,7 @@ void table_free(void *table)
     (void)table; /* would have to be emptied first; ends with the program */
 }
 
-void *seat_make(void *table, unsigned number)
-{
-    struct seat *seat = calloc(1, sizeof *seat);
-
-    (void)number;
-    if (seat)
-        seat->table = table;
-    urcu_memb_register_thread();
-    return seat;
-}
-
-void seat_free(void *seat)
-{
-    urcu_memb_unregister_thread();
-    free(seat);
-}
+#include "reader.h"
 
 static int match(struct cds_lfht_node *link, const void *key)
 {
