@@ -6,7 +6,7 @@
  * cover: moved between
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
- * timeout: 120
+ * timeout: 300
  */
 /* SPDX-License-Identifier: MIT */
 #define THREADS 2
