@@ -9,7 +9,7 @@
 /* A batch that can be taken: the first one, or any of its epoch when they come as they are ready. */
 static bool find(struct lade_loader *l, uint64_t *batch, uint64_t *buffer)
 {
-    const uint64_t window = l->config.in_order ? 1 : l->buffers_max;
+    const uint64_t window = l->config.in_order ? 1 : l->ring.places;
 
     for (uint64_t k = l->low; k < l->low + window; k++) {
         if (l->taken[k & (l->ring.places - 1)] || !lade_ring_look(&l->ring, k, buffer) ||

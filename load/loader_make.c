@@ -8,6 +8,7 @@
 
 #define WORKER_TIMEOUT INT64_C(60000000000)
 #define REPLACED_MAX 16
+#define OVERTAKING 64 /* places of the ring at least: so far does a batch that is ready overtake one that is not */
 
 static int out_of_memory(struct lade_error *error)
 {
@@ -152,7 +153,7 @@ static int make_ring(struct lade_loader *l)
 
     l->workers_max = l->config.threads + l->config.replaced_max;
     l->buffers_max = l->bag ? l->config.slots : l->config.slots + l->workers_max;
-    for (r->places = 2; r->places <= l->buffers_max; r->places *= 2)
+    for (r->places = l->config.in_order ? 2 : OVERTAKING; r->places <= l->buffers_max; r->places *= 2)
         continue;
     r->free_words = l->buffers_max / 64 + 1;
     r->free = calloc(r->free_words, sizeof *r->free);

@@ -372,3 +372,51 @@ Test(loader, wrong_use)
     lade_source_close(source);
     lade_source_close(endless);
 }
+
+/* One sample is held back until all others have come: batches that come as they are ready do not wait for it. */
+struct held_back {
+    pthread_mutex_t mutex;
+    pthread_cond_t come;
+    bool go;
+};
+
+static int hold_back(void *context, uint64_t i)
+{
+    struct held_back *h = context;
+
+    pthread_mutex_lock(&h->mutex);
+    while (i == 7 && !h->go)
+        pthread_cond_wait(&h->come, &h->mutex);
+    pthread_mutex_unlock(&h->mutex);
+    return LADE_OK;
+}
+
+Test(loader, a_slow_batch_holds_back_no_other)
+{
+    struct held_back h = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+    struct lade_source *source = numbers_with(400, hold_back, &h);
+    struct lade_loader_config config = {
+        .source = source, .batch = 20, .threads = 2, .slots = 2, .epochs = 1, .given_order = true, .replaced_max = 1};
+    struct lade_loader *l = open_loader(&config);
+    struct tally t;
+
+    tally_init(&t, 400);
+    for (int i = 0; i < 20; i++) {
+        struct lade_batch b;
+        if (i == 19) {
+            cr_assert_eq(lade_loader_next(l, &b, 0, NULL), LADE_TIMEOUT);
+            pthread_mutex_lock(&h.mutex);
+            h.go = true;
+            pthread_cond_signal(&h.come);
+            pthread_mutex_unlock(&h.mutex);
+        }
+        b = next_of(l);
+        cr_assert(i == 19 ? b.ids[0] == 0 : b.ids[0] > 0);
+        tally_add(&t, &b);
+        lade_loader_release(l, &b);
+    }
+    tally_expect(&t, 1);
+    tally_free(&t);
+    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_source_close(source);
+}

@@ -10,7 +10,7 @@
  *   Each sample of the part is delivered exactly once in each epoch, in a random order that is a function of seed, epoch and
  *   the number of samples, and of nothing else. With in_order the bytes of each batch, random transforms included, are the
  *   same for any number of threads and any timing; without it the batches of an epoch are the same but come as they are
- *   ready.
+ *   ready; 63 of them at least overtake one that is late.
  * Draws (config.draw other than LADE_DRAW_ONCE)
  *   Each place of an epoch is drawn independently, with replacement: LADE_DRAW_WEIGHTED gives sample i with probability
  *   weight[i] / sum of the weights of the part, LADE_DRAW_BALANCED each class with the same probability and within it each
