@@ -14,7 +14,7 @@
  *              drain, close, stats and error by anyone. destroy: nobody else uses the feeder, but exported tensors may
  *              live on.
  * Order        batches are numbered from 0. next gives each number once, in order; with several consumers, each number to
- *              one of them.
+ *              one of them. Batch n lies in slot n % depth: who holds it keeps batch n + depth from coming.
  * Progress     next waits until a batch is on its way to the device, never for the device. release never waits.
  *              Only lade_feeder_host_wait() waits for the device in the consumer's thread. The feeder's own threads wait
  *              for the device when the consumer runs further ahead of it than there are slots; stats counts both.
