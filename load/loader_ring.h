@@ -84,7 +84,8 @@ static inline bool lade_ring_plan(struct lade_loader_ring *r, uint64_t read, con
 static inline bool lade_ring_has_place(struct lade_loader_ring *r, uint64_t batch)
 {
     LADE_STEP();
-    uint64_t low = atomic_load_explicit(&r->low, memory_order_acquire); /* [loader.place] -> [loader.low] */
+    /* Whoever publishes in the place finds there what the consumer has looked at. */
+    uint64_t low = atomic_load_explicit(&r->low, memory_order_relaxed);
 
     return batch < low + r->places;
 }
@@ -119,11 +120,11 @@ static inline bool lade_ring_look(struct lade_loader_ring *r, uint64_t batch, ui
     return true;
 }
 
-/* The consumer has taken all batches below low. */
+/* The consumer has taken all batches below low; an event tells who waits for that. */
 static inline void lade_ring_advance(struct lade_loader_ring *r, uint64_t low)
 {
     LADE_STEP();
-    atomic_store_explicit(&r->low, low, memory_order_release); /* [loader.low] -> [loader.place] */
+    atomic_store_explicit(&r->low, low, memory_order_relaxed);
 }
 
 static inline void lade_ring_give(struct lade_loader_ring *r, uint64_t buffer)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ring of a loader that a checker can go through: PLACES places, a paper for each thread and one more, as many
+ * buffers. The second word of a plan follows from the first.
+ */
+#define LADE_PAPER_WORDS 2
+#include "loader_ring.h"
+
+#ifndef PLACES
+#define PLACES 2
+#endif
+#ifndef BUFFERS
+#define BUFFERS THREADS
+#endif
+#define PAPERS (THREADS + 1)
+
+/* Nobody waits, unless the harness has a futex of its own. */
+#ifndef FUTEX
+void lade_futex_wake(_Atomic uint32_t *word)
+{
+    (void)word;
+    assert(0);
+}
+#endif
+
+static struct lade_loader_ring ring;
+static struct lade_paper paper[PAPERS];
+static _Atomic uint64_t place[PLACES], buffers_free[1];
+static struct lade_event ready, room;
+
+/* What a buffer holds, written by who makes a batch, read by who has it. */
+static uint64_t content[BUFFERS];
+
+static uint64_t second(uint64_t first)
+{
+    return 3 * first + 5;
+}
+
+/* Batch 0 is to be planned; no buffer is free; papers beyond the first hold what makes no plan. */
+static void make_ring(void)
+{
+    for (uint64_t i = 0; i < PAPERS; i++) {
+        atomic_init(&paper[i].word[0], i ? 77 : 0);
+        atomic_init(&paper[i].word[1], i ? 77 : second(0));
+    }
+    for (int i = 0; i < PLACES; i++)
+        atomic_init(&place[i], 0);
+    for (int i = 0; i < BUFFERS; i++)
+        content[i] = 0;
+    atomic_init(&buffers_free[0], 0);
+    atomic_init(&ring.plan, 0);
+    atomic_init(&ring.low, 0);
+    atomic_init(&ring.awaited, 0);
+    atomic_init(&ready.number, 0);
+    atomic_init(&ready.waiters, 0);
+    atomic_init(&room.number, 0);
+    atomic_init(&room.waiters, 0);
+    ring.paper = paper;
+    ring.place = place;
+    ring.places = PLACES;
+    ring.free = buffers_free;
+    ring.free_words = 1;
+}
