@@ -29,12 +29,14 @@ static void thread(int id)
     if (id == 0) {
         lade_ring_advance(&ring, 1);
         lade_event_tell_after(&room);
+        pause_here();
         lade_ring_give(&ring, 0);
         lade_event_tell_after(&room);
     } else {
         lade_event_expect(&room);
         number = lade_event_number(&room);
         has_buffer = lade_ring_reuse(&ring, &buffer);
+        pause_here();
         has_place = lade_ring_has_place(&ring, 1);
     }
 }
