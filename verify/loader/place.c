@@ -4,6 +4,8 @@
  * bound: 1 place, two batches, one of which may find no place
  * executions: 4
  * cover: none taken left
+ * cover native: none left
+ * cover tsan: none left
  */
 #define THREADS 2
 #define PLACES 1
@@ -30,6 +32,7 @@ static void thread(int id)
             content[k] = k + 10;
             assert(lade_ring_publish(&ring, k, k));
             made++;
+            pause_here();
         }
     } else {
         uint64_t buffer;
