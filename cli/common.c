@@ -35,6 +35,16 @@ int source_trouble(const char *command, const struct lade_error *error)
     }
 }
 
+const char *part_name(unsigned parts, unsigned part, char *room, size_t size)
+{
+    static const char *const two[] = {"train", "test"}, *const three[] = {"train", "valid", "test"};
+
+    if (parts == 2 || parts == 3)
+        return parts == 2 ? two[part] : three[part];
+    (void)snprintf(room, size, "part%u", part);
+    return room;
+}
+
 void progress_line(const char *what, uint64_t done, uint64_t total)
 {
     static int terminal = -1;
@@ -74,8 +84,7 @@ void json_end(const char *command, const char *path, FILE *json)
     exit(EXIT_TROUBLE);
 }
 
-/* Bytes of the character at text, or 0 when they are not UTF-8. */
-static unsigned utf8_length(const unsigned char *text)
+unsigned utf8_length(const unsigned char *text)
 {
     unsigned length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
 

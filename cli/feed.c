@@ -1,395 +1,442 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * lade feed: loader threads make the samples of a synthetic, CIFAR-shaped data set in a keyed random order and push them
- * through a ring to trainer threads, which take them apart in batches. Sample buffers are counted references and come
- * back through a second ring. At the end each sample of each epoch must have arrived exactly once and unharmed.
- */
+/* lade feed: a data set through split and loader to a consumer, with a report of how that went. This file: options. */
+#include "feed.h"
+
 #include "lade.h"
 
-#include <lade/lade.h>
-
-#include <errno.h>
 #include <getopt.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { CLASSES = 10, WORDS = 3072 / 8, THREADS_MAX = 64, BATCH_MAX = 4096 };
-enum purpose { ORDER = 1, CONTENT = 2 }; /* of random numbers */
-
-struct options {
-    uint64_t samples, epochs, loaders, trainers, batch, capacity, seed;
-    const char *json;
-};
-
-struct sample {
-    struct lade_ref ref;
-    unsigned label;
-    uint64_t buffer;         /* number of this buffer */
-    uint64_t epoch, id, sum; /* sum of the words, as the loader saw them */
-    uint64_t word[WORDS];
-};
-
-struct worker {
-    struct feed *feed;
-    pthread_t thread;
-    struct lade_mpmc_handle *full, *empty; /* of the two rings */
-    uint64_t index;
-    uint64_t samples, waits;
-    uint64_t class_count[CLASSES];
-    double mean; /* of the last batch: what stands for training */
-};
-
-struct feed {
-    struct options o;
-    struct lade_mpmc *full, *empty; /* rings of buffers: with a sample, without */
-    struct sample *buffer;
-    uint64_t buffers;
-    _Atomic unsigned char *seen; /* arrivals of each sample of each epoch */
-    atomic_uint_fast64_t arrived, damaged;
-    struct worker worker[2 * THREADS_MAX];
-};
-
-static _Thread_local struct lade_mpmc_handle *returns; /* the trainer's handle on the ring of empty buffers */
-
-/* Waiting is the caller's business in lade; this program gives the processor away. */
-static void wait_a_little(struct worker *w)
-{
-    w->waits++;
-    sched_yield();
-}
-
-static void make_sample(struct feed *f, struct sample *s, uint64_t epoch, uint64_t id)
-{
-    struct lade_random random;
-
-    /* The content belongs to the sample, not to the epoch. */
-    lade_random_init(&random, lade_key_make(f->o.seed, 0, CONTENT), id);
-    s->epoch = epoch;
-    s->id = id;
-    s->label = (unsigned)lade_random_below(&random, CLASSES);
-    s->sum = 0;
-    for (int i = 0; i < WORDS; i++) {
-        s->word[i] = lade_random_word(&random);
-        s->sum += s->word[i];
-    }
-    lade_ref_init(&s->ref);
-}
-
-static void *load(void *arg)
-{
-    struct worker *w = arg;
-    struct feed *f = w->feed;
-    const struct options *o = &f->o;
-
-    for (uint64_t epoch = 0; epoch < o->epochs; epoch++) {
-        struct lade_permutation order;
-        lade_permutation_init(&order, lade_key_make(o->seed, epoch, ORDER), o->samples);
-        for (uint64_t at = w->index; at < o->samples; at += o->loaders) {
-            uint64_t which = 0;
-            while (lade_mpmc_pop(w->empty, &which) != LADE_OK)
-                wait_a_little(w);
-            make_sample(f, &f->buffer[which], epoch, lade_permutation_at(&order, at));
-            while (lade_mpmc_push(w->full, which) != LADE_OK)
-                wait_a_little(w);
-            w->samples++;
-        }
-    }
-    return NULL;
-}
-
-/* Release function of a sample: the ring of empty buffers has room for all of them, so this cannot fail. */
-static void give_back(struct lade_ref *ref)
-{
-    const struct sample *s = (const struct sample *)((const char *)ref - offsetof(struct sample, ref));
-
-    (void)lade_mpmc_push(returns, s->buffer);
-}
-
-/* Counts the arrival, checks the content and stands for a training step. */
-static double use_sample(struct worker *w, const struct sample *s)
-{
-    struct feed *f = w->feed;
-    uint64_t sum = 0;
-
-    for (int i = 0; i < WORDS; i++)
-        sum += s->word[i];
-    if (sum != s->sum || s->label >= CLASSES)
-        atomic_fetch_add_explicit(&f->damaged, 1, memory_order_relaxed);
-    else
-        w->class_count[s->label]++;
-    /* Joining the threads orders the counts before the report. */
-    atomic_fetch_add_explicit(&f->seen[s->epoch * f->o.samples + s->id], 1, memory_order_relaxed);
-    w->samples++;
-    return (double)(sum >> 11) * 0x1p-53;
-}
-
-static void *train(void *arg)
-{
-    struct worker *w = arg;
-    struct feed *f = w->feed;
-    const uint64_t total = f->o.samples * f->o.epochs;
-    uint64_t batch[BATCH_MAX];
-
-    returns = w->empty;
-    while (atomic_load_explicit(&f->arrived, memory_order_relaxed) < total) {
-        size_t n = lade_mpmc_pop_many(w->full, batch, (size_t)f->o.batch);
-        if (n == 0) {
-            wait_a_little(w);
-            continue;
-        }
-        atomic_fetch_add_explicit(&f->arrived, n, memory_order_relaxed);
-        w->mean = 0;
-        for (size_t i = 0; i < n; i++) {
-            struct sample *s = &f->buffer[batch[i]];
-            w->mean += use_sample(w, s) / (double)n;
-            lade_ref_put(&s->ref, give_back);
-        }
-    }
-    return NULL;
-}
-
-static int prepare(struct feed *f)
-{
-    const struct options *o = &f->o;
-    unsigned workers = (unsigned)(o->loaders + o->trainers);
-    struct lade_mpmc_handle *h = NULL;
-
-    f->buffers = o->capacity + o->loaders + o->trainers * o->batch;
-    f->buffer = calloc(f->buffers, sizeof *f->buffer);
-    f->seen = calloc(o->samples * o->epochs, sizeof *f->seen);
-    if (!f->buffer || !f->seen)
-        return LADE_NO_MEMORY;
-    int status = lade_mpmc_create(&f->full, o->capacity, workers, NULL);
-    if (status == LADE_OK)
-        status = lade_mpmc_create(&f->empty, f->buffers, workers, NULL);
-    if (status != LADE_OK)
-        return status;
-    lade_mpmc_join(f->empty, &h);
-    for (uint64_t i = 0; i < f->buffers; i++) {
-        f->buffer[i].buffer = i;
-        lade_mpmc_push(h, i);
-    }
-    lade_mpmc_leave(h);
-    for (unsigned i = 0; i < workers; i++) {
-        struct worker *w = &f->worker[i];
-        w->feed = f;
-        w->index = i;
-        lade_mpmc_join(f->full, &w->full);
-        lade_mpmc_join(f->empty, &w->empty);
-    }
-    return LADE_OK;
-}
-
-static void dispose(struct feed *f)
-{
-    lade_mpmc_destroy(f->full);
-    lade_mpmc_destroy(f->empty);
-    free((void *)f->seen);
-    free(f->buffer);
-}
-
-static double seconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* One line on a terminal, rewritten ten times a second; nothing in a pipe. */
-static void show_progress(struct feed *f)
-{
-    const uint64_t total = f->o.samples * f->o.epochs;
-    uint64_t done = 0;
-
-    if (!isatty(STDERR_FILENO))
-        return;
-    while (done < total) {
-        done = atomic_load_explicit(&f->arrived, memory_order_relaxed);
-        fprintf(stderr, "\r%3u %% of %llu samples", (unsigned)(100 * done / total), (unsigned long long)total);
-        nanosleep(&(struct timespec){0, 100000000}, NULL);
-    }
-    fputs("\r\033[K", stderr);
-}
-
-/* Starts everybody, waits for the end, gives the seconds; negative when a thread could not be started. */
-static double run_feed(struct feed *f)
-{
-    uint64_t workers = f->o.loaders + f->o.trainers;
-    double begin = seconds_now();
-
-    for (uint64_t i = 0; i < workers; i++) {
-        struct worker *w = &f->worker[i];
-        if (pthread_create(&w->thread, NULL, i < f->o.loaders ? load : train, w) != 0) {
-            fprintf(stderr, "lade feed: thread %llu of %llu could not be started; ask for fewer\n",
-                    (unsigned long long)i + 1, (unsigned long long)workers);
-            exit(EXIT_TROUBLE); /* the others cannot finish without it */
-        }
-    }
-    show_progress(f);
-    for (uint64_t i = 0; i < workers; i++)
-        pthread_join(f->worker[i].thread, NULL);
-    return seconds_now() - begin;
-}
-
-static void report(struct feed *f, double seconds, uint64_t missing, uint64_t repeated)
-{
-    const struct options *o = &f->o;
-    const uint64_t total = o->samples * o->epochs, damaged = atomic_load(&f->damaged);
-    uint64_t class_count[CLASSES] = {0}, waits[2] = {0};
-    struct rusage usage;
-    /* Figures that go to standard output are not mixed with words. */
-    FILE *text = o->json && !strcmp(o->json, "-") ? stderr : stdout, *json = NULL;
-
-    getrusage(RUSAGE_SELF, &usage);
-    for (uint64_t i = 0; i < o->loaders + o->trainers; i++) {
-        waits[i >= o->loaders] += f->worker[i].waits;
-        for (int c = 0; c < CLASSES; c++)
-            class_count[c] += f->worker[i].class_count[c];
-    }
-    fprintf(text,
-            "lade feed: %llu samples of 3,072 bytes, %llu epochs, %llu loaders -> ring of %llu -> %llu trainers, seed "
-            "%llu\n",
-            (unsigned long long)o->samples, (unsigned long long)o->epochs, (unsigned long long)o->loaders,
-            (unsigned long long)o->capacity, (unsigned long long)o->trainers, (unsigned long long)o->seed);
-    fprintf(text, "  speed        %.0f samples/s, %.1f MB/s, %.2f s\n", (double)total / seconds,
-            (double)total * WORDS * 8 / seconds / 1e6, seconds);
-    fprintf(text, "  waits        loaders %llu, trainers %llu (yields for want of room or of samples)\n",
-            (unsigned long long)waits[0], (unsigned long long)waits[1]);
-    fprintf(text, "  exactly once %llu missing, %llu repeated, %llu damaged of %llu\n", (unsigned long long)missing,
-            (unsigned long long)repeated, (unsigned long long)damaged, (unsigned long long)total);
-    fprintf(text, "  classes     ");
-    for (int c = 0; c < CLASSES; c++)
-        fprintf(text, " %.4f", (double)class_count[c] / (double)total);
-    fprintf(text, "\n  peak memory  %.1f MB\n", (double)usage.ru_maxrss / 1024);
-    if (!o->json)
-        return;
-    json = strcmp(o->json, "-") ? fopen(o->json, "w") : stdout;
-    if (!json) {
-        fprintf(stderr, "lade feed: %s: %s\n", o->json, strerror(errno));
-        exit(EXIT_TROUBLE);
-    }
-    fprintf(
-        json,
-        "{\"samples\": %llu, \"epochs\": %llu, \"loaders\": %llu, \"trainers\": %llu, \"batch\": %llu, "
-        "\"capacity\": %llu, \"seed\": %llu, \"seconds\": %.6f, \"samples_per_second\": %.1f, "
-        "\"missing\": %llu, \"repeated\": %llu, \"damaged\": %llu, \"loader_waits\": %llu, \"trainer_waits\": %llu}\n",
-        (unsigned long long)o->samples, (unsigned long long)o->epochs, (unsigned long long)o->loaders,
-        (unsigned long long)o->trainers, (unsigned long long)o->batch, (unsigned long long)o->capacity,
-        (unsigned long long)o->seed, seconds, (double)total / seconds, (unsigned long long)missing,
-        (unsigned long long)repeated, (unsigned long long)damaged, (unsigned long long)waits[0],
-        (unsigned long long)waits[1]);
-    if (fflush(json) != 0 || ferror(json) || (json != stdout && fclose(json) != 0)) {
-        fprintf(stderr, "lade feed: %s: could not be written\n", o->json);
-        exit(EXIT_TROUBLE);
-    }
-}
+#include <urcu/urcu-memb.h>
 
 static void help(void)
 {
-    puts("usage: lade feed [OPTION...]\n"
+    puts("usage: lade feed [SOURCE] [OPTION...]\n"
          "\n"
-         "Loader threads make a synthetic data set of CIFAR-10's shape in a keyed random order; trainer threads take "
-         "the\n"
-         "samples in batches; both rings between them are lock-free. Every sample of every epoch must arrive once, "
-         "whole.\n"
+         "Feeds a part of a data set to a consumer in batches that worker threads make, and reports how fast that was, "
+         "what\n"
+         "waited for what, and whether each sample came exactly once. SOURCE is one of (default: synthetic)\n"
+         "  synthetic[:count=N|endless,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N]\n"
+         "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
+         "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE]\n"
+         "  records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]\n"
+         "  images:DIR[,size=HEIGHTxWIDTH]");
+    puts("\n"
+         "batches\n"
+         "  --epochs N            times that the part is fed (2)\n"
+         "  --batches N           stop after so many\n"
+         "  --batch N             samples of a batch (128)\n"
+         "  --drop-last           leave out what is less than a batch at the end of an epoch\n"
+         "  --threads N           workers (processors)\n"
+         "  --slots N             batches that wait for the consumer or are with it (2 for each worker, and 2)\n"
+         "  --seed N              of order and transforms (1)\n"
+         "  --as-ready            batches come as they are ready, not in order\n"
+         "  --stream N            samples come as they are ready through a buffer of N, drawn uniformly\n"
+         "  --balanced            each class equally often: samples are drawn with replacement\n"
+         "  --shard R/N           shard R of N, from 0\n"
+         "  --pad                 shards are made equally long by repeating samples, not by leaving some out\n"
+         "  --fault fail|skip|substitute\n"
+         "                        what happens where a sample cannot be read (fail)\n"
+         "  --faults-max N        so many are borne in an epoch; the next one fails");
+    puts("\n"
+         "parts\n"
+         "  --split A:B[:...]     weights of the parts, chosen by a hash of the sample's key; none: one part (80:20)\n"
+         "  --split-seed N        of that hash (0)\n"
+         "  --split-table FILE    parts of lade split assign instead; it knows samples by their names\n"
+         "  --part N              that is fed, from 0 (0)\n"
          "\n"
-         "  --samples N    samples of an epoch (50000)\n"
-         "  --epochs N     (2)\n"
-         "  --loaders N    loader threads, up to 64 (2)\n"
-         "  --trainers N   trainer threads, up to 64 (1)\n"
-         "  --batch N      most samples that a trainer takes at a time, up to 4096 (256)\n"
-         "  --capacity N   samples between loaders and trainers (1024)\n"
-         "  --seed N       of order and content (1)\n"
-         "  --json FILE    the report's figures as JSON; - is standard output, and the words go to\n"
-         "                 standard error\n"
-         "  --help\n"
+         "transforms, in this order\n"
+         "  --resize HxW          bilinear\n"
+         "  --crop HxW            the rectangle in the middle\n"
+         "  --crop-random P       zeros around, P wide, then a rectangle of the size before, anywhere\n"
+         "  --flip                left becomes right, with probability 1/2\n"
+         "  --normalise           to f32: (x - mean) / deviation, bytes as 0 to 1\n"
+         "  --mean A[,B...]       for all channels, or for each (0.5)\n"
+         "  --deviation A[,B...]  likewise (0.25)\n"
+         "  --layout hwc|chw      channels of a pixel together, or each channel a picture");
+    puts("\n"
+         "consumer\n"
+         "  --consumer softmax|null\n"
+         "                        softmax regression, tested with the last part at the end; or nothing (softmax where\n"
+         "                        there are labels and u8 or f32 samples, else null)\n"
+         "  --rate X              step of softmax (from the first batch)\n"
+         "  --work N              microseconds that the consumer sleeps besides for each batch, as for a device\n"
          "\n"
+         "state and reports\n"
+         "  --save FILE           where the consumer stands, at the end, also after an error or a signal\n"
+         "  --save-every N        and after every N batches\n"
+         "  --resume FILE         goes on from there; several files: states of all shards, in any order. What softmax\n"
+         "                        learnt is no part of it\n"
+         "  --log FILE            epoch and numbers of the samples of each batch, a line each; on disk before a state\n"
+         "                        is saved. With --resume it is continued\n"
+         "  --check               count each sample, and classes and parts of all (up to 100 million samples)\n"
+         "  --no-check            do not: nothing is remembered for a sample\n"
+         "  --json FILE           the figures as JSON; - is standard output, and the words go to standard error\n"
+         "  --html FILE           a page with plots\n"
+         "  --help");
+    puts("\n"
          "examples:\n"
          "  lade feed\n"
-         "  lade feed --samples 1000000 --epochs 1 --loaders 4 --json report.json\n"
+         "  lade feed cifar10:/tmp/cifar --epochs 10 --crop-random 4 --flip --normalise --html report.html\n"
+         "  lade feed images:/tmp/pictures,size=64x64 --split-table images.split --fault skip --json -\n"
+         "  lade feed synthetic:count=1000000 --consumer null --save state --save-every 100\n"
+         "  lade feed synthetic:count=1000000 --consumer null --save state --resume state\n"
+         "  lade feed synthetic:count=endless --stream 10000 --batches 1000\n"
          "\n"
-         "exit codes: 0 done, 1 a sample was lost, repeated or damaged, 2 wrong use, 3 trouble of the system");
+         "exit codes: 0 done, 1 a sample was lost, repeated or damaged, or too many were, 2 wrong use, 3 trouble of "
+         "the\n"
+         "            system, 130 ended by Ctrl-C and 143 by SIGTERM, in good order: state and reports are written");
 }
 
-static bool number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *to)
+static bool complain(const char *option, const char *takes, const char *text)
 {
-    char *end = NULL;
+    fprintf(stderr, "lade feed: --%s takes %s, not '%s'\n", option, takes, text);
+    return false;
+}
 
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || value < least || value > most) {
-        fprintf(stderr, "lade feed: --%s takes a number from %llu to %llu, not '%s'\n", name, (unsigned long long)least,
-                (unsigned long long)most, text);
-        return false;
-    }
-    *to = value;
+/* Two numbers with a letter between them. */
+static bool take_pair(const char *option, const char *text, char between, uint64_t most, uint64_t *a, uint64_t *b)
+{
+    char *end = NULL, *last = NULL;
+
+    *a = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != between || end[1] < '0' || end[1] > '9')
+        return complain(option, between == 'x' ? "HEIGHTxWIDTH" : "R/N", text);
+    *b = strtoull(end + 1, &last, 10);
+    if (*last || *a > most || *b > most || *b == 0)
+        return complain(option, between == 'x' ? "HEIGHTxWIDTH" : "R/N", text);
     return true;
 }
 
-static bool parse(struct options *o, int argc, char **argv)
+static bool take_weights(struct feed_options *o, const char *text)
 {
-    enum { SAMPLES, EPOCHS, LOADERS, TRAINERS, BATCH, CAPACITY, SEED, JSON, HELP };
-    static const struct option names[] = {{"samples", 1, 0, SAMPLES}, {"epochs", 1, 0, EPOCHS},
-                                          {"loaders", 1, 0, LOADERS}, {"trainers", 1, 0, TRAINERS},
-                                          {"batch", 1, 0, BATCH},     {"capacity", 1, 0, CAPACITY},
-                                          {"seed", 1, 0, SEED},       {"json", 1, 0, JSON},
-                                          {"help", 0, 0, HELP},       {0, 0, 0, 0}};
+    char *end = NULL;
+
+    o->weight[0] = 1;
+    o->parts = 1;
+    if (!strcmp(text, "none"))
+        return true;
+    for (o->parts = 0;; text = end + 1) {
+        if (o->parts == LADE_SPLIT_PARTS_MAX || *text < '0' || *text > '9')
+            return complain("split", "up to 255 weights like 80:20, or none", text);
+        unsigned long long value = strtoull(text, &end, 10);
+        if (value > UINT32_MAX || (*end && *end != ':'))
+            return complain("split", "up to 255 weights like 80:20, or none", text);
+        o->weight[o->parts++] = (uint32_t)value;
+        if (!*end)
+            return true;
+    }
+}
+
+static bool take_numbers(const char *option, const char *text, double *to, unsigned *count)
+{
+    char *end = NULL;
+
+    for (*count = 0; *count < LADE_CHANNELS_MAX; text = end + 1) {
+        to[(*count)++] = strtod(text, &end);
+        if (end == text || (*end && *end != ','))
+            break;
+        if (!*end)
+            return true;
+    }
+    return complain(option, "numbers with commas between them", text);
+}
+
+static bool take_word(const char *option, const char *text, const char *const *words, int *to)
+{
+    for (*to = 0; words[*to]; ++*to)
+        if (!strcmp(text, words[*to]))
+            return true;
+    fprintf(stderr, "lade feed: --%s does not know '%s'\n", option, text);
+    return false;
+}
+
+enum {
+    EPOCHS,
+    BATCHES,
+    BATCH,
+    THREADS,
+    SLOTS,
+    SEED,
+    STREAM,
+    FAULTS_MAX,
+    SPLIT_SEED,
+    PART,
+    WORK,
+    SAVE_EVERY, /* those up to here take a number */
+    DROP_LAST,
+    AS_READY,
+    BALANCED,
+    PAD,
+    FLIP,
+    NORMALISE,
+    CHECK,
+    NO_CHECK, /* those up to here take nothing */
+    SPLIT_TABLE,
+    SAVE,
+    LOG,
+    JSON,
+    HTML, /* those up to here take a text */
+    SHARD,
+    FAULT,
+    SPLIT,
+    RESIZE,
+    CROP,
+    CROP_RANDOM,
+    MEAN,
+    DEVIATION,
+    LAYOUT,
+    CONSUMER,
+    RATE,
+    RESUME,
+    HELP
+};
+
+static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
+                                      {"batches", 1, 0, BATCHES},
+                                      {"batch", 1, 0, BATCH},
+                                      {"threads", 1, 0, THREADS},
+                                      {"slots", 1, 0, SLOTS},
+                                      {"seed", 1, 0, SEED},
+                                      {"stream", 1, 0, STREAM},
+                                      {"faults-max", 1, 0, FAULTS_MAX},
+                                      {"split-seed", 1, 0, SPLIT_SEED},
+                                      {"part", 1, 0, PART},
+                                      {"work", 1, 0, WORK},
+                                      {"save-every", 1, 0, SAVE_EVERY},
+                                      {"drop-last", 0, 0, DROP_LAST},
+                                      {"as-ready", 0, 0, AS_READY},
+                                      {"balanced", 0, 0, BALANCED},
+                                      {"pad", 0, 0, PAD},
+                                      {"flip", 0, 0, FLIP},
+                                      {"normalise", 0, 0, NORMALISE},
+                                      {"check", 0, 0, CHECK},
+                                      {"no-check", 0, 0, NO_CHECK},
+                                      {"split-table", 1, 0, SPLIT_TABLE},
+                                      {"save", 1, 0, SAVE},
+                                      {"log", 1, 0, LOG},
+                                      {"json", 1, 0, JSON},
+                                      {"html", 1, 0, HTML},
+                                      {"shard", 1, 0, SHARD},
+                                      {"fault", 1, 0, FAULT},
+                                      {"split", 1, 0, SPLIT},
+                                      {"resize", 1, 0, RESIZE},
+                                      {"crop", 1, 0, CROP},
+                                      {"crop-random", 1, 0, CROP_RANDOM},
+                                      {"mean", 1, 0, MEAN},
+                                      {"deviation", 1, 0, DEVIATION},
+                                      {"layout", 1, 0, LAYOUT},
+                                      {"consumer", 1, 0, CONSUMER},
+                                      {"rate", 1, 0, RATE},
+                                      {"resume", 1, 0, RESUME},
+                                      {"help", 0, 0, HELP},
+                                      {0, 0, 0, 0}};
+
+/* Options that take a number: their place and range. */
+static bool take_count(struct feed_options *o, int which)
+{
     const struct {
         uint64_t *to, least, most;
-    } range[] = {{&o->samples, 1, 1000000000},   {&o->epochs, 1, 1000},     {&o->loaders, 1, THREADS_MAX},
-                 {&o->trainers, 1, THREADS_MAX}, {&o->batch, 1, BATCH_MAX}, {&o->capacity, 1, 1000000},
-                 {&o->seed, 0, UINT64_MAX}};
-    int which = 0, c;
+    } place[] = {[EPOCHS] = {&o->epochs, 1, UINT32_MAX},
+                 [BATCHES] = {&o->batches, 1, UINT64_MAX},
+                 [BATCH] = {&o->batch, 1, LADE_BATCH_MAX},
+                 [THREADS] = {&o->threads, 1, LADE_LOADER_THREADS_MAX},
+                 [SLOTS] = {&o->slots, 1, LADE_LOADER_SLOTS_MAX},
+                 [SEED] = {&o->seed, 0, UINT64_MAX},
+                 [STREAM] = {&o->stream, 1, UINT32_MAX},
+                 [FAULTS_MAX] = {&o->faults_max, 1, UINT64_MAX},
+                 [SPLIT_SEED] = {&o->split_seed, 0, UINT64_MAX},
+                 [PART] = {&o->part, 0, LADE_SPLIT_PARTS_MAX - 1},
+                 [WORK] = {&o->work, 0, 3600000000},
+                 [SAVE_EVERY] = {&o->save_every, 1, UINT64_MAX}};
 
-    while ((c = getopt_long(argc, argv, "", names, &which)) != -1) {
+    return take_number("feed", names[which].name, optarg, place[which].least, place[which].most, place[which].to);
+}
+
+static void take_switch(struct feed_options *o, int which)
+{
+    bool *const place[] = {[DROP_LAST] = &o->drop_last,  [AS_READY] = &o->as_ready,
+                           [BALANCED] = &o->balanced,    [PAD] = &o->pad,
+                           [FLIP] = &o->transforms.flip, [NORMALISE] = &o->transforms.normalise};
+
+    if (which == CHECK || which == NO_CHECK)
+        o->check = which == CHECK;
+    else
+        *place[which] = true;
+}
+
+static void take_text(struct feed_options *o, int which)
+{
+    const char **const place[] = {
+        [SPLIT_TABLE] = &o->table, [SAVE] = &o->save, [LOG] = &o->log, [JSON] = &o->json, [HTML] = &o->html};
+
+    *place[which] = optarg;
+}
+
+static bool take_other(struct feed_options *o, int which)
+{
+    static const char *const faults[] = {"fail", "skip", "substitute", NULL}, *const layouts[] = {"hwc", "chw", NULL},
+                             *const consumers[] = {"softmax", "null", NULL};
+    struct feed_transforms *t = &o->transforms;
+    const char *name = names[which].name;
+    char *end = NULL;
+    int picked = 0;
+    bool good;
+
+    switch (which) {
+    case SHARD:
+        good = take_pair(name, optarg, '/', LADE_LOADER_SHARDS_MAX, &o->shard, &o->shards);
+        return good && (o->shard < o->shards || complain(name, "R/N with R below N", optarg));
+    case FAULT:
+        good = take_word(name, optarg, faults, &picked);
+        o->fault = (enum lade_fault)picked;
+        return good;
+    case SPLIT:
+        return take_weights(o, optarg);
+    case RESIZE:
+        return take_pair(name, optarg, 'x', LADE_IMAGE_MAX, &t->resize_height, &t->resize_width);
+    case CROP:
+        return take_pair(name, optarg, 'x', LADE_IMAGE_MAX, &t->crop_height, &t->crop_width);
+    case CROP_RANDOM:
+        t->crop_random = true;
+        return take_number("feed", name, optarg, 0, LADE_IMAGE_MAX, &t->padding);
+    case MEAN:
+        return take_numbers(name, optarg, t->mean, &t->means);
+    case DEVIATION:
+        return take_numbers(name, optarg, t->deviation, &t->deviations);
+    case LAYOUT:
+        return take_word(name, optarg, layouts, &t->layout);
+    case CONSUMER:
+        o->consumer = optarg;
+        return take_word(name, optarg, consumers, &picked);
+    case RATE:
+        o->rate = strtod(optarg, &end);
+        return (*optarg && !*end && o->rate > 0) || complain(name, "a number above zero", optarg);
+    default:
+        if (o->resumes == JOINED_MAX)
+            return complain(name, "up to 64 files", optarg);
+        o->resume[o->resumes++] = optarg;
+        return true;
+    }
+}
+
+/* What does not go together. */
+static const char *contradiction(const struct feed_options *o)
+{
+    if (o->stream && (o->save || o->resumes))
+        return "--stream has no state to save or resume";
+    if (o->stream && (o->as_ready || o->balanced))
+        return "--stream does not go with --as-ready or --balanced";
+    if (o->save_every && !o->save)
+        return "--save-every needs --save";
+    if (o->pad && o->shards == 0)
+        return "--pad needs --shard";
+    if (o->faults_max && o->fault == LADE_FAULT_FAIL)
+        return "--faults-max needs --fault skip or substitute";
+    if ((o->transforms.means || o->transforms.deviations) && !o->transforms.normalise)
+        return "--mean and --deviation need --normalise";
+    return NULL;
+}
+
+static bool parse(struct feed_options *o, int argc, char **argv)
+{
+    bool good = true;
+    int c;
+
+    while (good && (c = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (c == HELP) {
             help();
             exit(EXIT_DONE);
-        } else if (c == JSON) {
-            o->json = optarg;
-        } else if (c == '?' || !number(names[which].name, optarg, range[c].least, range[c].most, range[c].to)) {
-            return false;
+        } else if (c == '?') {
+            good = false;
+        } else if (c <= SAVE_EVERY) {
+            good = take_count(o, c);
+        } else if (c <= NO_CHECK) {
+            take_switch(o, c);
+        } else if (c <= HTML) {
+            take_text(o, c);
+        } else {
+            good = take_other(o, c);
         }
     }
-    if (optind < argc)
-        fprintf(stderr, "lade feed: '%s' is no option\n", argv[optind]);
-    return optind == argc;
+    if (good && argc - optind > 1) {
+        fputs("lade feed: it takes one source\n", stderr);
+        good = false;
+    } else if (good && argc - optind == 1) {
+        o->source = argv[optind];
+    }
+    const char *why = good ? contradiction(o) : NULL;
+    if (why)
+        fprintf(stderr, "lade feed: %s\n", why);
+    return good && !why;
+}
+
+static unsigned processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return count < 1 ? 1 : count > (long)LADE_LOADER_THREADS_MAX ? LADE_LOADER_THREADS_MAX : (unsigned)count;
+}
+
+/* Reports go to files that were opened before the run, so that a wrong name costs no time. */
+static void write_reports(struct feed *f)
+{
+    static struct figures g;
+
+    feed_figure(f, &g);
+    report_words(f->o.json && !strcmp(f->o.json, "-") ? stderr : stdout, f, &g);
+    if (f->json) {
+        report_json(f->json, f, &g);
+        json_end("feed", f->o.json, f->json);
+    }
+    if (f->html) {
+        report_html(f->html, f, &g);
+        json_end("feed", f->o.html, f->html);
+    }
+    json_end("feed", "standard output", stdout);
+}
+
+static int feed(struct feed *f)
+{
+    int code = feed_open(f);
+
+    if (code != EXIT_DONE)
+        return code;
+    const bool can_learn = f->info->classes > 0 && (f->shape.dtype == LADE_U8 || f->shape.dtype == LADE_F32);
+    const char *name = f->o.consumer ? f->o.consumer : can_learn ? "softmax" : "null";
+    f->consumer = strcmp(name, "null") ? &consumer_softmax : &consumer_null;
+    f->json = f->o.json ? json_begin("feed", f->o.json) : NULL;
+    f->html = f->o.html ? json_begin("feed", f->o.html) : NULL;
+    code = feed_run(f);
+    /* What was fed before it went wrong is reported as well. */
+    if (f->batches > 0 || code == EXIT_DONE)
+        write_reports(f);
+    if (code == EXIT_DONE && !tally_right(&f->tally))
+        code = EXIT_WRONG;
+    return code == EXIT_DONE && feed_signal() ? 128 + feed_signal() : code;
 }
 
 int feed_main(int argc, char **argv)
 {
     static struct feed f;
-    uint64_t missing = 0, repeated = 0;
 
-    f.o = (struct options){
-        .samples = 50000, .epochs = 2, .loaders = 2, .trainers = 1, .batch = 256, .capacity = 1024, .seed = 1};
+    f.o = (struct feed_options){.source = "synthetic",
+                                .epochs = 2,
+                                .batch = 128,
+                                .threads = processors(),
+                                .seed = 1,
+                                .weight = {80, 20},
+                                .parts = 2,
+                                .transforms = {.layout = -1},
+                                .check = -1};
     if (!parse(&f.o, argc, argv)) {
         fputs("lade feed --help shows the options\n", stderr);
         return EXIT_USAGE;
     }
-    int status = prepare(&f);
-    if (status != LADE_OK) {
-        fprintf(stderr, "lade feed: %s; ask for fewer samples or a smaller capacity\n", lade_status_text(status));
-        dispose(&f);
-        return EXIT_TROUBLE;
-    }
-    double seconds = run_feed(&f);
-    for (uint64_t i = 0; i < f.o.samples * f.o.epochs; i++) {
-        missing += f.seen[i] == 0;
-        repeated += f.seen[i] > 1;
-    }
-    report(&f, seconds, missing, repeated);
-    bool right = missing == 0 && repeated == 0 && atomic_load(&f.damaged) == 0;
-    dispose(&f);
-    return right ? EXIT_DONE : EXIT_WRONG;
+    urcu_memb_register_thread(); /* splits that remember want that */
+    int code = feed(&f);
+    feed_close(&f);
+    urcu_memb_unregister_thread();
+    return code;
 }

@@ -23,12 +23,18 @@ bool take_number(const char *command, const char *option, const char *text, uint
 /* The exit code for an error of a source, after a message. */
 int source_trouble(const char *command, const struct lade_error *error);
 
+/* Name of a part of a split: train and test, or train, valid and test, or part0, ... */
+const char *part_name(unsigned parts, unsigned part, char *room, size_t size);
+
 /* One line on a terminal, rewritten ten times a second; nothing in a pipe. done == total ends it. */
 void progress_line(const char *what, uint64_t done, uint64_t total);
 
 /* FILE of --json, "-" for standard output; both end the program when the file cannot be written. */
 FILE *json_begin(const char *command, const char *path);
 void json_end(const char *command, const char *path, FILE *json);
+
+/* Bytes of the character at text, or 0 when they are not UTF-8. */
+unsigned utf8_length(const unsigned char *text);
 
 /* A quoted text; bytes that are not UTF-8 become U+FFFD. */
 void json_quoted(FILE *json, const char *text);

@@ -9,7 +9,7 @@ static const struct {
     int (*main)(int argc, char **argv);
     const char *what;
 } commands[] = {
-    {"feed", feed_main, "feed a data set through the lock-free structures and report"},
+    {"feed", feed_main, "feed a data set to a consumer in batches, and report how that went"},
     {"split", split_main, "assign the items of a data set to parts, and audit that"},
     {"inspect", inspect_main, "print what a data set holds"},
     {"synth", synth_main, "write a synthetic data set in a format of your choice"},

@@ -38,13 +38,10 @@ static double seconds_now(void)
 /* Names for parts that have none. */
 static void name_parts(struct options *o, unsigned parts)
 {
-    static const char *const two[] = {"train", "test"}, *const three[] = {"train", "valid", "test"};
-
     for (unsigned i = 0; i < parts; i++) {
-        if (i >= o->names && (parts == 2 || parts == 3))
-            (void)snprintf(o->name_text[i], NAME, "%s", parts == 2 ? two[i] : three[i]);
-        else if (i >= o->names)
-            (void)snprintf(o->name_text[i], NAME, "part%u", i);
+        char room[NAME];
+        if (i >= o->names)
+            (void)snprintf(o->name_text[i], NAME, "%s", part_name(parts, i, room, sizeof room));
         o->name[i] = o->name_text[i];
     }
 }

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of lade feed share. feed.c reads the options, feed_setup.c opens source, split and transforms,
+ * feed_run.c moves batches from the loader to the consumer, feed_check.c counts them, feed_figures.c computes what the
+ * reports (feed_report.c, feed_html.c) tell.
+ */
+#ifndef LADE_CLI_FEED_H
+#define LADE_CLI_FEED_H
+
+#include <lade/loader.h>
+
+#include <stdio.h>
+
+typedef unsigned long long big; /* for printf */
+
+enum { POINTS = 512 };                       /* of a curve */
+enum { FAULTS_NAMED = 20, JOINED_MAX = 64 }; /* samples that a report names; states that --resume joins */
+
+struct feed_transforms {
+    uint64_t resize_height, resize_width, crop_height, crop_width, padding; /* 0: not asked for */
+    bool crop_random, flip, normalise;
+    double mean[LADE_CHANNELS_MAX], deviation[LADE_CHANNELS_MAX];
+    unsigned means, deviations; /* one for all channels, or one for each */
+    int layout;                 /* an enum lade_layout; -1: as the source has it */
+};
+
+struct feed_options {
+    const char *source, *consumer, *table, *save, *log, *json, *html;
+    const char *resume[JOINED_MAX];
+    unsigned resumes;
+    uint64_t epochs, batches, batch, threads, slots, seed, split_seed, stream, faults_max, save_every, work;
+    uint32_t weight[LADE_SPLIT_PARTS_MAX];
+    unsigned parts;
+    uint64_t part, shard, shards;
+    bool as_ready, balanced, pad, drop_last;
+    enum lade_fault fault;
+    struct feed_transforms transforms;
+    double rate;
+    int check; /* -1: where the source is not too large */
+};
+
+/* A curve of at most POINTS points: when it is full, every second one goes, and so on. */
+struct curve {
+    double x[POINTS], y[POINTS];
+    unsigned points;
+    uint64_t every, offered;
+};
+void curve_add(struct curve *curve, double x, double y);
+
+/* Samples that arrived in an epoch. */
+struct tally_epoch {
+    struct tally_epoch *next;
+    uint64_t number, arrived, distinct, repeated, foreign, faults;
+    bool begun_before; /* some of it came before the state that was resumed */
+    uint64_t *seen;
+};
+
+/* Counts that every sample of the part comes once in each epoch. */
+struct tally {
+    bool on;
+    uint64_t count;       /* samples of the source */
+    uint64_t members;     /* of the part */
+    uint64_t *member;     /* a bit for each sample of the source */
+    uint64_t expected;    /* samples in an epoch of this shard */
+    bool whole;           /* this shard has all of the part, so what does not come is missing */
+    bool repeats;         /* samples are drawn with replacement */
+    uint64_t pad_repeats; /* that padding explains, in an epoch */
+    enum lade_fault fault;
+    /* Stream mode: epochs mix, so an epoch here is what came for the n-th time, and all is settled at the end. */
+    bool mixed;
+    uint64_t asked, excused; /* epochs; samples that may be missing in all */
+    uint64_t begun, faults;  /* epochs, all faults */
+    struct tally_epoch *open;
+    uint64_t epochs, missing, repeated, foreign, wrong_length; /* unexplained; sums over the epochs that ended */
+    uint64_t suspect[FAULTS_NAMED];                            /* samples that did not come in an epoch with faults */
+    unsigned suspects;
+};
+bool tally_create(struct tally *tally, uint64_t count);
+void tally_member(struct tally *tally, uint64_t i);
+bool tally_batch(struct tally *tally, const struct lade_batch *batch, bool begun_before); /* false: out of memory */
+void tally_end(struct tally *tally, bool complete); /* complete: every epoch has ended */
+void tally_free(struct tally *tally);
+bool tally_right(const struct tally *tally);
+
+/* What a consumer learnt. */
+struct learnt {
+    bool learns, tested;
+    double first_loss, last_loss; /* mean of the first and of the last epoch */
+    double test_loss, test_right; /* mean, share */
+    uint64_t test_samples;
+    struct curve loss;
+};
+
+struct feed;
+
+/*
+ * Who uses the batches; a device is one more of these. take and test own the batch and release it, at once or when they
+ * are done with it; drain waits for that. What was given to take counts as delivered.
+ */
+struct consumer {
+    const char *name;
+    int (*open)(void **self, const struct feed *feed, struct lade_error *error);
+    int (*take)(void *self, struct lade_loader *loader, const struct lade_batch *batch, struct lade_error *error);
+    int (*test)(void *self, struct lade_loader *loader, const struct lade_batch *batch, struct lade_error *error);
+    int (*drain)(void *self, struct lade_error *error);
+    void (*learnt)(void *self, struct learnt *learnt);
+    void (*close)(void *self);
+};
+extern const struct consumer consumer_null, consumer_softmax;
+
+struct feed {
+    struct feed_options o;
+    struct lade_source *source;
+    const struct lade_source_info *info;
+    struct lade_pipeline *pipeline, *test_pipeline; /* NULL: samples as they are; the second one without chance */
+    struct lade_shape shape;                        /* of a sample that the consumer gets */
+    struct lade_split *split;                       /* NULL: one part */
+    unsigned parts, classes;                        /* classes: 1 where there are no labels */
+    uint32_t weight[LADE_SPLIT_PARTS_MAX];
+    uint64_t *count;                                 /* [class * parts + part]; NULL: the source was not gone through */
+    uint64_t size[LADE_SPLIT_PARTS_MAX], classified; /* samples of each part, and of all; of those that were counted */
+    uint64_t *drawn;                                 /* by class */
+    struct tally tally;
+    const struct consumer *consumer;
+    void *consumer_self;
+    struct lade_loader_stats stats, before; /* at the end, and before the first batch was asked for */
+    char claim[512];                        /* what holds, as the loader says */
+    struct learnt learnt;
+    struct curve speed; /* seconds, samples so far */
+    uint64_t batches, samples, bytes, saves;
+    uint64_t first_epoch, last_epoch; /* of batches that came */
+    double seconds;
+    double anonymous;        /* bytes of memory that are no file's, at the end; 0: not known */
+    int status;              /* of the loader at the end: LADE_CLOSED, or LADE_OK where --batches ended it */
+    struct lade_error error; /* where it is neither */
+    FILE *json, *html;
+};
+
+/* Exit codes, after a message unless EXIT_DONE. */
+int feed_open(struct feed *f);     /* source, split, transforms */
+int feed_classify(struct feed *f); /* goes through labels and parts of all samples */
+int feed_run(struct feed *f);
+void feed_close(struct feed *f);
+
+/* A signal that asked for the end, or 0. */
+int feed_signal(void);
+
+/* The exit code for an error, after a message. */
+int feed_trouble(const struct lade_error *error);
+
+/* Everything that the reports tell and that is not in struct feed. */
+struct figures {
+    double samples_rate, bytes_rate;
+    double read, transform, plan, wait; /* shares of the workers' time */
+    double busy, stall;                 /* shares of the consumer's time */
+    const char *bottleneck;             /* "read", "transform", "plan" or "consumer" */
+    double t1, t2, together;            /* seconds for a batch: loading, using, and as it was */
+    double saved, bound;                /* shares of t1 + t2 */
+    double peak_memory;                 /* bytes */
+    struct lade_split_tests audit;
+    bool audited;
+    double drawn_p; /* of the classes that were drawn against those of the part, or equal ones; -1: not tested */
+    unsigned drawn_cells;
+    struct {
+        char name[256];
+        char text[512];
+    } fault[FAULTS_NAMED];
+    unsigned faults;
+};
+/* Bytes of memory of this process that are no file's; 0 where the system does not tell. */
+double anonymous_memory(void);
+
+void feed_figure(struct feed *f, struct figures *g);
+
+/* Name of a class, in UTF-8 or not. */
+const char *class_name(const struct feed *f, unsigned c, char *room, size_t size);
+
+/* "in order", "as ready" or "stream". */
+const char *order_name(const struct feed *f);
+
+/* Shares of a class in the source, in a part and among what was drawn. */
+double source_share(const struct feed *f, unsigned c);
+double part_share(const struct feed *f, unsigned c, unsigned part);
+double drawn_share(const struct feed *f, unsigned c);
+
+void report_words(FILE *to, const struct feed *f, const struct figures *g);
+void report_json(FILE *to, const struct feed *f, const struct figures *g);
+void report_html(FILE *to, const struct feed *f, const struct figures *g);
+
+#endif

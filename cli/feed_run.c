@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* The run of lade feed: batches from the loader to the consumer, counted, logged and saved on the way. */
+#include "feed.h"
+
+#include "lade.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int64_t patience = 200000000;      /* nanoseconds between two looks at signals and the progress line */
+static const int64_t farewell = 10000000000;    /* for workers that are inside a function of the source */
+static volatile sig_atomic_t caught;            /* the signal that asked for the end */
+static struct lade_loader *_Atomic cancellable; /* what it cancels */
+
+int feed_signal(void)
+{
+    return caught;
+}
+
+/* A second signal ends the program at once: the handler is set for one. */
+static void stop(int signal_number)
+{
+    struct lade_loader *loader = atomic_load(&cancellable);
+
+    caught = signal_number;
+    if (loader)
+        lade_loader_cancel(loader);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void out_of_memory(struct lade_error *error)
+{
+    error->status = LADE_NO_MEMORY;
+    (void)snprintf(error->text, sizeof error->text, "out of memory");
+}
+
+/* The states of the files of --resume as one. NULL and an error. */
+static char *read_states(const struct feed_options *o, struct lade_error *error)
+{
+    char *state[JOINED_MAX] = {NULL}, *joined = NULL;
+    size_t size = 0;
+    bool good = true;
+
+    for (unsigned i = 0; i < o->resumes && good; i++) {
+        size = lade_loader_read_state(o->resume[i], NULL, 0, error);
+        good = size > 0;
+        if (good && !(state[i] = malloc(size)))
+            out_of_memory(error);
+        good = state[i] && lade_loader_read_state(o->resume[i], state[i], size, error) == size;
+    }
+    if (good && o->resumes == 1) {
+        joined = state[0];
+        state[0] = NULL;
+    } else if (good) {
+        size = lade_loader_join((const char *const *)state, o->resumes, NULL, 0, error);
+        if (size > 0 && !(joined = malloc(size)))
+            out_of_memory(error);
+        if (joined)
+            (void)lade_loader_join((const char *const *)state, o->resumes, joined, size, error);
+    }
+    for (unsigned i = 0; i < o->resumes; i++)
+        free(state[i]);
+    return joined;
+}
+
+static int start(struct feed *f, struct lade_loader **loader)
+{
+    const struct feed_options *o = &f->o;
+    const struct lade_loader_config config = {
+        .source = f->source,
+        .pipeline = f->pipeline,
+        .split = f->split,
+        .part = (unsigned)o->part,
+        .seed = o->seed,
+        .batch = o->batch,
+        .drop_last = o->drop_last,
+        .in_order = !o->as_ready && o->stream == 0,
+        .threads = (unsigned)o->threads,
+        .slots = (unsigned)o->slots,
+        .epochs = f->info->count == LADE_ENDLESS ? 0 : o->epochs,
+        .shard = (unsigned)o->shard,
+        .shards = (unsigned)o->shards,
+        .pad = o->pad,
+        .draw = o->balanced ? LADE_DRAW_BALANCED : LADE_DRAW_ONCE,
+        .buffer = o->stream,
+        .fault = o->fault,
+        .faults_max = o->faults_max,
+    };
+
+    if (o->resumes == 0)
+        return lade_loader_create(loader, &config, &f->error);
+    char *state = read_states(o, &f->error);
+    if (!state)
+        return f->error.status;
+    int status = lade_loader_resume(loader, &config, state, &f->error);
+    free(state);
+    return status;
+}
+
+static void prepare_tally(struct feed *f)
+{
+    struct tally *t = &f->tally;
+
+    t->mixed = f->o.stream > 0;
+    t->asked = f->o.epochs;
+    t->excused = f->o.drop_last ? f->o.batch - 1 : 0;
+    t->expected = f->o.drop_last && !t->mixed ? f->before.batches * f->o.batch : f->before.samples;
+    t->whole = f->o.shards <= 1;
+    t->repeats = f->o.balanced;
+    t->pad_repeats = f->o.pad && f->o.shards > 1 ? 1 : 0;
+    t->fault = f->o.fault;
+}
+
+/* A file that failed to be written, as the error of the run. */
+static int file_error(struct feed *f, const char *path)
+{
+    f->error.status = LADE_IO;
+    (void)snprintf(f->error.text, sizeof f->error.text, "%s: %s", path, strerror(errno));
+    return LADE_IO;
+}
+
+static int open_log(struct feed *f, FILE **log)
+{
+    *log = NULL;
+    if (!f->o.log)
+        return LADE_OK;
+    *log = fopen(f->o.log, f->o.resumes ? "a" : "w");
+    if (!*log)
+        return file_error(f, f->o.log);
+    /* A line that a killed run left unfinished ends here. */
+    if (f->o.resumes)
+        fputs("\n# resumed\n", *log);
+    return LADE_OK;
+}
+
+static void log_batch(FILE *log, const struct lade_batch *batch)
+{
+    fprintf(log, "%" PRIu64, batch->epoch);
+    for (uint64_t i = 0; i < batch->count; i++)
+        fprintf(log, " %" PRIu64, batch->ids[i]);
+    fputc('\n', log);
+}
+
+/* The log is on disk before the state that says so. */
+static int save(struct feed *f, struct lade_loader *loader, FILE *log)
+{
+    int status = f->consumer->drain ? f->consumer->drain(f->consumer_self, &f->error) : LADE_OK;
+
+    if (status == LADE_OK && log && (fflush(log) != 0 || ferror(log) || (fsync(fileno(log)) != 0 && errno == EIO)))
+        status = file_error(f, f->o.log);
+    if (status == LADE_OK)
+        status = lade_loader_save(loader, f->o.save, &f->error);
+    if (status == LADE_OK && log)
+        fputs("# saved\n", log);
+    f->saves += status == LADE_OK;
+    return status;
+}
+
+/* What a device would do meanwhile, in time only. */
+static void work(uint64_t microseconds)
+{
+    struct timespec t = {(time_t)(microseconds / 1000000), (long)(microseconds % 1000000) * 1000};
+
+    if (microseconds)
+        while (nanosleep(&t, &t) != 0 && !caught)
+            continue;
+}
+
+static int use_batch(struct feed *f, struct lade_loader *loader, const struct lade_batch *batch, FILE *log)
+{
+    if (f->batches == 0)
+        f->first_epoch = f->last_epoch = batch->epoch;
+    if (batch->epoch > f->last_epoch)
+        f->last_epoch = batch->epoch;
+    /* What came before the state is not known here: in the epoch that was under way, or in all of several open ones. */
+    bool before = f->o.resumes && (batch->epoch == f->first_epoch || f->o.as_ready);
+    if (f->tally.on && !tally_batch(&f->tally, batch, before)) {
+        out_of_memory(&f->error);
+        return LADE_NO_MEMORY;
+    }
+    for (uint64_t i = 0; i < batch->count && f->info->classes; i++)
+        f->drawn[batch->labels[i]]++;
+    if (log)
+        log_batch(log, batch);
+    f->batches++;
+    f->samples += batch->count;
+    f->bytes += batch->count * batch->sample_bytes;
+    int status = f->consumer->take(f->consumer_self, loader, batch, &f->error);
+    work(f->o.work);
+    return status;
+}
+
+static uint64_t batches_in_all(const struct feed *f)
+{
+    uint64_t all = f->info->count == LADE_ENDLESS ? UINT64_MAX : f->before.batches * f->o.epochs;
+
+    return f->o.batches && f->o.batches < all ? f->o.batches : all;
+}
+
+/* Until the loader ends, --batches is reached, a signal comes or something goes wrong. */
+static int feed_batches(struct feed *f, struct lade_loader *loader, FILE *log)
+{
+    const uint64_t all = batches_in_all(f);
+    const double begin = seconds_now();
+    struct lade_batch batch;
+    int status = LADE_OK;
+
+    while (status == LADE_OK && (f->o.batches == 0 || f->batches < f->o.batches)) {
+        status = lade_loader_next(loader, &batch, patience, &f->error);
+        if (status == LADE_TIMEOUT) {
+            status = caught ? LADE_CANCELLED : LADE_OK;
+            continue;
+        }
+        if (status == LADE_OK)
+            status = use_batch(f, loader, &batch, log);
+        f->seconds = seconds_now() - begin;
+        if (status == LADE_OK)
+            curve_add(&f->speed, f->seconds, (double)f->samples);
+        if (status == LADE_OK && f->o.save_every && f->batches % f->o.save_every == 0)
+            status = save(f, loader, log);
+        if (f->batches < all)
+            progress_line("feeding", f->batches, all);
+    }
+    progress_line("feeding", 1, 1);
+    return status;
+}
+
+/* The part that the model is tested with: the last one, when it is not the one that is fed. */
+static int test(struct feed *f)
+{
+    struct lade_loader *loader = NULL;
+    struct lade_batch batch;
+    const struct lade_loader_config config = {.source = f->source,
+                                              .pipeline = f->test_pipeline,
+                                              .split = f->split,
+                                              .part = f->parts - 1,
+                                              .seed = f->o.seed,
+                                              .batch = f->o.batch,
+                                              .in_order = true,
+                                              .given_order = true,
+                                              .threads = (unsigned)f->o.threads,
+                                              .slots = (unsigned)f->o.slots,
+                                              .epochs = 1,
+                                              .fault = f->o.fault,
+                                              .faults_max = f->o.faults_max};
+
+    if (!f->consumer->test || f->parts < 2 || f->o.part == f->parts - 1 || f->info->count == LADE_ENDLESS)
+        return LADE_OK;
+    int status = lade_loader_create(&loader, &config, &f->error);
+    if (status == LADE_EMPTY)
+        return LADE_OK;
+    if (status != LADE_OK)
+        return status;
+    atomic_store(&cancellable, loader);
+    while (status == LADE_OK || status == LADE_TIMEOUT) {
+        status = lade_loader_next(loader, &batch, patience, &f->error);
+        if (status == LADE_OK)
+            status = f->consumer->test(f->consumer_self, loader, &batch, &f->error);
+        else if (status == LADE_TIMEOUT && caught)
+            status = LADE_CANCELLED;
+    }
+    if (f->consumer->drain)
+        (void)f->consumer->drain(f->consumer_self, &f->error);
+    atomic_store(&cancellable, NULL);
+    if (lade_loader_destroy(loader, farewell) != LADE_OK)
+        exit(EXIT_TROUBLE); /* a worker never came back: what it uses cannot be freed */
+    return status == LADE_CLOSED ? LADE_OK : status;
+}
+
+/* Ends the loader, with the last state saved. */
+static int end(struct feed *f, struct lade_loader *loader, FILE *log)
+{
+    const struct lade_error first = f->error;
+    int status = LADE_OK;
+
+    lade_loader_measure(loader, &f->stats);
+    f->anonymous = anonymous_memory();
+    if (f->o.save)
+        status = save(f, loader, log);
+    if (f->consumer->drain)
+        (void)f->consumer->drain(f->consumer_self, &f->error);
+    if (log && (fclose(log) != 0) && status == LADE_OK)
+        status = file_error(f, f->o.log);
+    atomic_store(&cancellable, NULL);
+    if (lade_loader_destroy(loader, farewell) != LADE_OK) {
+        fputs("lade feed: a worker does not return from reading or from a transform\n", stderr);
+        exit(EXIT_TROUBLE);
+    }
+    if (status == LADE_OK)
+        f->error = first;
+    else if (f->status == LADE_OK || f->status == LADE_CLOSED || f->status == LADE_CANCELLED)
+        f->status = status;
+    else
+        f->error = first; /* what came first matters more */
+    return f->status == LADE_OK || f->status == LADE_CLOSED || f->status == LADE_CANCELLED ? EXIT_DONE
+                                                                                           : feed_trouble(&f->error);
+}
+
+int feed_run(struct feed *f)
+{
+    struct lade_loader *loader = NULL;
+    FILE *log = NULL;
+
+    catch_signals();
+    int code = feed_classify(f);
+    if (code != EXIT_DONE)
+        return code;
+    if (f->consumer->open(&f->consumer_self, f, &f->error) != LADE_OK || start(f, &loader) != LADE_OK ||
+        open_log(f, &log) != LADE_OK) {
+        code = feed_trouble(&f->error);
+        (void)lade_loader_destroy(loader, LADE_FOREVER);
+        return code;
+    }
+    atomic_store(&cancellable, loader);
+    if (caught) /* before there was something to cancel */
+        lade_loader_cancel(loader);
+    lade_loader_measure(loader, &f->before);
+    (void)snprintf(f->claim, sizeof f->claim, "%s", f->before.claim);
+    prepare_tally(f);
+    f->status = feed_batches(f, loader, log);
+    code = end(f, loader, log);
+    tally_end(&f->tally, f->status == LADE_CLOSED);
+    if (code == EXIT_DONE && f->status != LADE_CANCELLED && test(f) != LADE_OK && !caught)
+        code = feed_trouble(&f->error);
+    f->consumer->learnt(f->consumer_self, &f->learnt);
+    return code;
+}

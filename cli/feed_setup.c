@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Source, split and transforms of lade feed, and what the source holds of each class and part. */
+#include "feed.h"
+
+#include "lade.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sources up to this size are gone through before they are fed, to count classes and parts and to check each arrival. */
+static const uint64_t check_max = 100000000;
+
+int feed_trouble(const struct lade_error *error)
+{
+    fprintf(stderr, "lade feed: %s\n", error->text);
+    switch (error->status) {
+    case LADE_INVALID:
+    case LADE_CONFLICT: /* a state of another source, seed or order */
+    case LADE_EMPTY:    /* a part without samples */
+        return EXIT_USAGE;
+    case LADE_DAMAGED:
+    case LADE_LIMITED: /* more faults than were agreed to */
+    case LADE_ABSENT:  /* a sample that is not in the table */
+        return EXIT_WRONG;
+    default:
+        return EXIT_TROUBLE;
+    }
+}
+
+static int wrong(const char *why)
+{
+    fprintf(stderr, "lade feed: %s\n", why);
+    return EXIT_USAGE;
+}
+
+static int system_trouble(const char *what, const char *why)
+{
+    fprintf(stderr, "lade feed: %s: %s\n", what, why);
+    return EXIT_TROUBLE;
+}
+
+/* The form of image that a shape is, if it is one: channels are 1, 3 or 4 where there are three dimensions. */
+static bool image_of(const struct lade_shape *shape, struct lade_image *image)
+{
+    const uint64_t *d = shape->dim;
+
+    if ((shape->dtype != LADE_U8 && shape->dtype != LADE_F32) || shape->dims < 2 || shape->dims > 3)
+        return false;
+    for (unsigned i = 0; i < shape->dims; i++)
+        if (d[i] > LADE_IMAGE_MAX)
+            return false;
+    *image = (struct lade_image){shape->dtype, LADE_CHW, (uint32_t)d[0], (uint32_t)d[1], 1};
+    if (shape->dims == 2)
+        return true;
+    if (d[2] == 1 || d[2] == 3 || d[2] == 4) {
+        *image = (struct lade_image){shape->dtype, LADE_HWC, (uint32_t)d[0], (uint32_t)d[1], (uint32_t)d[2]};
+        return true;
+    }
+    *image = (struct lade_image){shape->dtype, LADE_CHW, (uint32_t)d[1], (uint32_t)d[2], (uint32_t)d[0]};
+    return d[0] == 1 || d[0] == 3 || d[0] == 4;
+}
+
+static int add_normalise(struct lade_pipeline *p, const struct feed_transforms *t)
+{
+    const struct lade_image *image = lade_pipeline_output(p);
+    double mean[LADE_CHANNELS_MAX], deviation[LADE_CHANNELS_MAX];
+
+    if ((t->means > 1 && t->means != image->channels) || (t->deviations > 1 && t->deviations != image->channels))
+        return LADE_INVALID;
+    for (uint32_t c = 0; c < image->channels; c++) {
+        mean[c] = t->means == 0 ? 0.5 : t->mean[t->means > 1 ? c : 0];
+        deviation[c] = t->deviations == 0 ? 0.25 : t->deviation[t->deviations > 1 ? c : 0];
+    }
+    return lade_pipeline_normalise(p, image->dtype == LADE_U8 ? 1.0 / 255 : 1, mean, deviation);
+}
+
+/* The steps in their order. Without chance: the random ones are left out, for samples that a model is tested with. */
+static const char *add_steps(struct lade_pipeline *p, const struct feed_transforms *t, bool chance)
+{
+    if (t->resize_height && lade_pipeline_resize(p, (uint32_t)t->resize_height, (uint32_t)t->resize_width) != LADE_OK)
+        return "--resize: the size is not possible";
+    if (t->crop_height && lade_pipeline_crop_centre(p, (uint32_t)t->crop_height, (uint32_t)t->crop_width) != LADE_OK)
+        return "--crop: the rectangle is larger than the image";
+    const struct lade_image now = *lade_pipeline_output(p);
+    if (chance && t->crop_random &&
+        lade_pipeline_crop_random(p, (uint32_t)t->padding, now.height, now.width) != LADE_OK)
+        return "--crop-random: so much padding is not possible";
+    if (chance && t->flip && lade_pipeline_flip(p) != LADE_OK)
+        return "--flip is not possible";
+    if (t->normalise && add_normalise(p, t) != LADE_OK)
+        return "--mean and --deviation take one number, or one for each channel, and deviations are not zero";
+    if (t->layout >= 0 && lade_pipeline_layout(p, (enum lade_layout)t->layout) != LADE_OK)
+        return "--layout is not possible";
+    return NULL;
+}
+
+static int open_pipelines(struct feed *f)
+{
+    const struct feed_transforms *t = &f->o.transforms;
+    struct lade_image form;
+
+    f->shape = f->info->shape;
+    if (!t->resize_height && !t->crop_height && !t->crop_random && !t->flip && !t->normalise && t->layout < 0)
+        return EXIT_DONE;
+    if (!image_of(&f->info->shape, &form))
+        return wrong(
+            "transforms need images: u8 or f32 with 2 dimensions, or 3 of which the first or last is 1, 3 or 4");
+    if (lade_pipeline_create(&f->pipeline, &form) != LADE_OK ||
+        lade_pipeline_create(&f->test_pipeline, &form) != LADE_OK)
+        return system_trouble("transforms", "out of memory, or images beyond the limits");
+    const char *why = add_steps(f->pipeline, t, true);
+    if (!why)
+        why = add_steps(f->test_pipeline, t, false);
+    if (why)
+        return wrong(why);
+    const struct lade_image *out = lade_pipeline_output(f->pipeline);
+    const bool chw = out->layout == LADE_CHW;
+    f->shape = (struct lade_shape){
+        out->dtype,
+        3,
+        {chw ? out->channels : out->height, chw ? out->height : out->width, chw ? out->width : out->channels}};
+    return EXIT_DONE;
+}
+
+/* The part that a table of lade split assign has for a sample, which it knows by its name. */
+static int part_in_table(struct feed *f, struct lade_split *table, enum lade_split_store store, uint64_t i,
+                         unsigned *part)
+{
+    struct lade_split_found found;
+    char name[4096];
+
+    lade_source_name(f->source, i, name, sizeof name);
+    const struct lade_split_item item = {.key = name, .key_size = strlen(name)};
+    if (store != LADE_SPLIT_EXACT)
+        return lade_split_route(table, &item, part);
+    int status = lade_split_find(table, &item, &found);
+    *part = found.key;
+    return status;
+}
+
+/* Copies the parts of a table, which knows samples by name, to one that knows them by key, as the loader asks. */
+static int translate(struct feed *f, struct lade_split *table, enum lade_split_store store)
+{
+    for (uint64_t i = 0; i < f->info->count && !feed_signal(); i++) {
+        const uint64_t key = lade_source_key(f->source, i);
+        uint8_t bytes[8];
+        char name[256];
+        unsigned part = 0;
+        for (unsigned b = 0; b < 8; b++)
+            bytes[b] = (uint8_t)(key >> 8 * b);
+        const struct lade_split_item item = {.key = bytes, .key_size = sizeof bytes};
+        int status = part_in_table(f, table, store, i, &part);
+        lade_source_name(f->source, i, name, sizeof name);
+        if (status == LADE_ABSENT) {
+            fprintf(stderr, "lade feed: %s: sample %s is not in the table; lade split assign adds it\n", f->o.table,
+                    name);
+            return EXIT_WRONG;
+        }
+        if (status == LADE_OK)
+            status = lade_split_pin(f->split, &item, part);
+        if (status != LADE_OK)
+            return system_trouble(name, lade_status_text(status));
+        if (i % 256 == 0)
+            progress_line("parts", i, f->info->count);
+    }
+    progress_line("parts", 1, 1);
+    return EXIT_DONE;
+}
+
+static int open_table(struct feed *f)
+{
+    struct lade_split *table = NULL;
+    struct lade_split_config c;
+    uint64_t offset = 0;
+
+    if (f->info->count == LADE_ENDLESS)
+        return wrong("--split-table: an endless source has no list of samples; --split asks nothing but their keys");
+    int status = lade_split_load(&table, f->o.table, NULL, &offset), code = EXIT_DONE;
+    if (status == LADE_DAMAGED) {
+        fprintf(stderr, "lade feed: %s: damaged, from byte %llu on\n", f->o.table, (big)offset);
+        return EXIT_WRONG;
+    }
+    if (status != LADE_OK)
+        return system_trouble(f->o.table, status == LADE_IO ? strerror(errno) : lade_status_text(status));
+    lade_split_configuration(table, &c);
+    f->parts = c.parts;
+    for (unsigned p = 0; p < c.parts; p++)
+        f->weight[p] = c.weights ? c.weights[p] : 1;
+    const struct lade_split_config mine = {
+        .parts = f->parts, .weights = f->weight, .store = LADE_SPLIT_EXACT, .seed = c.seed, .capacity = f->info->count};
+    status = lade_split_create(&f->split, &mine);
+    code = status == LADE_OK ? translate(f, table, c.store) : system_trouble("split", lade_status_text(status));
+    lade_split_destroy(table);
+    return code;
+}
+
+static int open_split(struct feed *f)
+{
+    const struct lade_split_config c = {
+        .parts = f->o.parts, .weights = f->o.weight, .store = LADE_SPLIT_PURE, .seed = f->o.split_seed};
+
+    if (f->o.table)
+        return open_table(f);
+    f->parts = f->o.parts;
+    memcpy(f->weight, f->o.weight, sizeof f->weight);
+    if (f->parts == 1)
+        return EXIT_DONE;
+    int status = lade_split_create(&f->split, &c);
+    if (status == LADE_INVALID)
+        return wrong("--split: at least one weight is above zero");
+    return status == LADE_OK ? EXIT_DONE : system_trouble("split", lade_status_text(status));
+}
+
+int feed_open(struct feed *f)
+{
+    if (lade_source_open(&f->source, f->o.source, &f->error) != LADE_OK)
+        return feed_trouble(&f->error);
+    f->info = lade_source_about(f->source);
+    f->classes = f->info->classes ? (unsigned)f->info->classes : 1;
+    if (f->info->count == LADE_ENDLESS && f->o.stream == 0)
+        return wrong("an endless source is fed by --stream N, through a buffer of N samples");
+    int code = open_pipelines(f);
+    if (code == EXIT_DONE)
+        code = open_split(f);
+    if (code == EXIT_DONE && f->o.part >= f->parts) {
+        fprintf(stderr, "lade feed: --part: there are parts 0 to %u\n", f->parts - 1);
+        code = EXIT_USAGE;
+    }
+    return code;
+}
+
+/* Counts one sample, and marks it where it is in the part that is fed. */
+static void classify(struct feed *f, uint64_t i)
+{
+    unsigned part = 0;
+    int64_t label = 0;
+    struct lade_error error;
+
+    if (f->split && lade_split_route_word(f->split, lade_source_key(f->source, i), &part) != LADE_OK)
+        return; /* in no part */
+    if (f->tally.on && part == f->o.part)
+        tally_member(&f->tally, i);
+    /* A sample that cannot be read is the loader's business. */
+    if (f->info->classes == 0 || lade_source_label(f->source, i, &label, &error) == LADE_OK) {
+        f->count[(size_t)label * f->parts + part]++;
+        f->size[part]++;
+        f->classified++;
+    }
+}
+
+int feed_classify(struct feed *f)
+{
+    const uint64_t count = f->info->count;
+
+    f->drawn = calloc(f->classes, sizeof *f->drawn);
+    if (!f->drawn)
+        return system_trouble("classes", "out of memory");
+    if (f->o.check == 0 || count == LADE_ENDLESS || (f->o.check < 0 && count > check_max))
+        return EXIT_DONE;
+    f->count = calloc((size_t)f->classes * f->parts, sizeof *f->count);
+    if (!f->count || !tally_create(&f->tally, count))
+        return system_trouble("--check", "out of memory");
+    for (uint64_t i = 0; i < count && !feed_signal(); i++) {
+        classify(f, i);
+        if (i % 256 == 0)
+            progress_line("classes", i, count);
+    }
+    progress_line("classes", 1, 1);
+    return EXIT_DONE;
+}
+
+void feed_close(struct feed *f)
+{
+    if (f->consumer)
+        f->consumer->close(f->consumer_self);
+    tally_free(&f->tally);
+    free(f->count);
+    free(f->drawn);
+    lade_split_destroy(f->split);
+    lade_pipeline_destroy(f->pipeline);
+    lade_pipeline_destroy(f->test_pipeline);
+    lade_source_close(f->source);
+}
