@@ -9,7 +9,7 @@ from measure import Candidate, Failure, Session, Table, private, spread_of
 ABOUT = "the loader against a bare gather loop, NumPy, FFCV, PyTorch, tf.data and Grain"
 GROUPS = ["codecs"]  # of tools/setup; the peers come by bench/setup
 BUDGET = (170, 900)  # seconds after which nothing is repeated: quick, full
-SECONDS = (0.3, 1.0)  # that a candidate runs in a repetition
+SECONDS = (0.25, 1.0)  # that a candidate runs in a repetition
 HERE = pathlib.Path(__file__).resolve().parent
 
 COUNT, BYTES, BATCH, IMAGE_BATCH = 50_000, 3072, 128, 32
@@ -17,12 +17,14 @@ LARGE, SMALL = "large", "small"  # folders of JPEG files of 224x224 and 32x32 pi
 IMAGES = {LARGE: (600, "3x224x224", IMAGE_BATCH), SMALL: (10_000, "3x32x32", BATCH)}  # files, shape, batch
 RECORDS = {"10^5 records": 100_000, "10^7 records": 10_000_000}
 
-OURS, LIMIT, TAKE = "lade, in order, 2t", "gather, 2t", "numpy take, clip"
+OURS, APART, LIMIT, TAKE = "lade, 2 threads", "lade, 2 workers", "gather, 2 threads", "numpy take, clip"
 FFCV = ["FFCV, array, 1 worker", "FFCV, array, 2 workers", "FFCV, image, 2 workers"]
 LOADER = [f"DataLoader, {n} workers" for n in (0, 1, 2)]
 IDIOM = [f"DataLoader, batch sampler, {n}" for n in (0, 1, 2)]
 TF_DATA, TF_GATHER = "tf.data", "tf.data, gather"
 GRAIN = [f"Grain, {n} threads" for n in (0, 1, 2)]
+FOLDER = "lade"
+HELP = "help"  # the consumer is one of the threads
 SERVERS = {"numpy": "torch", "torch": "torch", "grain": "torch", "ffcv": "ffcv", "tensorflow": "tensorflow"}
 
 # Name of a row: which server, which variant.
@@ -34,7 +36,7 @@ PEERS = {
     TF_DATA: ("tensorflow", "each"), TF_GATHER: ("tensorflow", "gather"),
     **{name: ("grain", str(n)) for n, name in enumerate(GRAIN)},
 }
-FROM_MEMORY = list(PEERS)
+FULL_RUN = ["numpy take, raise", FFCV[0], GRAIN[2]]  # the slower variants of a peer
 FROM_FILE = [TAKE, FFCV[1], LOADER[0], IDIOM[0], TF_DATA, GRAIN[1]]
 OWN_FILE = "FFCV, from its own file"  # it reads no folders
 
@@ -86,10 +88,10 @@ def synthetic(bench):
 
 
 class Servers:
-    """The programs of the peers, each started once for each number of cores, and what each of their variants said first."""
+    """The programs of the peers, each started once for each number of cores."""
 
     def __init__(self, bench, folder, cores):
-        self.sessions, self.reasons, self.first = {}, {}, {}
+        self.sessions, self.reasons = {}, {}
         for name, group in SERVERS.items():
             environment = private(group)
             if not environment:
@@ -127,8 +129,8 @@ class Servers:
 
 
 def loader(row, name, count, size, batch, threads, mode="order", cores=2):
-    return Candidate(row, "load_feed", [name, str(count), str(size), str(batch), str(threads), mode, str(cores)], threads,
-                     sleeps=True)
+    words = [name, str(count), str(size), str(batch), str(threads), mode, str(cores)]
+    return Candidate(row, "load_feed", words, threads, sleeps=mode != HELP or threads > 2)
 
 
 def gather(row, name, count, size, batch, threads):
@@ -136,21 +138,24 @@ def gather(row, name, count, size, batch, threads):
                      sleeps=threads > 2)
 
 
-def memory_of(servers):
+def memory_of(servers, quick):
     shape = ("memory", COUNT, BYTES, BATCH)
-    ours = [loader(OURS, *shape, 2), loader("lade, in order, 1t", *shape, 1), loader("lade, as ready, 2t", *shape, 2, "ready"),
-            loader("lade, stream, 2t", *shape, 2, "stream"), gather(LIMIT, *shape, 2), gather("gather, 1t", *shape, 1)]
-    table = Table("memory", f"memory: {COUNT:,} samples of {BYTES:,} bytes, batches of {BATCH}, shuffled", "M samples/s",
-                  ours, rate)
-    servers.add(table, "memory", {row: PEERS[row] for row in FROM_MEMORY}, 2)
-    table.ratios = [(OURS, row) for row in (LIMIT, TAKE, TF_DATA, TF_GATHER, GRAIN[1])]
+    ours = [loader(OURS, *shape, 2, HELP), loader(APART, *shape, 2), loader("lade, 1 thread", *shape, 1, HELP),
+            loader("lade, 1 worker", *shape, 1), loader("lade, 2 workers, as ready", *shape, 2, "ready"),
+            loader("lade, 2 workers, stream", *shape, 2, "stream"), gather(LIMIT, *shape, 2),
+            gather("gather, 1 thread", *shape, 1)]
+    title = f"memory: {COUNT:,} samples of {BYTES:,} bytes, batches of {BATCH}, shuffled"
+    table = Table("memory", title, "M samples/s", ours, rate)
+    servers.add(table, "memory", {row: peer for row, peer in PEERS.items() if not quick or row not in FULL_RUN}, 2)
+    table.ratios = [(OURS, row) for row in (LIMIT, TAKE, TF_DATA, TF_GATHER, GRAIN[0])]
+    table.ratios += [(APART, row) for row in (LIMIT, TAKE)]
     return table
 
 
 def mapped_of(servers, folder):
     shape = (str(folder / "records" / "samples.bin"), COUNT, BYTES, BATCH)
     table = Table("mapped", "mapped: the same from a file of records, mapped", "M samples/s",
-                  [loader(OURS, *shape, 2), gather(LIMIT, *shape, 2)], rate)
+                  [loader(OURS, *shape, 2, HELP), loader(APART, *shape, 2), gather(LIMIT, *shape, 2)], rate)
     servers.add(table, "mapped", {row: PEERS[row] for row in FROM_FILE}, 2)
     table.ratios = [(OURS, LIMIT), (OURS, TAKE)]
     return table
@@ -158,7 +163,7 @@ def mapped_of(servers, folder):
 
 def images_of(servers, folder, case, cores):
     count, shape, batch = IMAGES[case]
-    ours = loader("lade, in order", f"images:{folder / case}", count, 1, batch, cores, "order", cores)
+    ours = loader(FOLDER, f"images:{folder / case}", count, 1, batch, cores, "order", cores)
     where = "1 core" if cores == 1 else f"{cores} cores"
     table = Table(f"jpeg {case} {where}", f"jpeg: {count:,} files, {shape}, in folders, batches of {batch}, {where}",
                   "k samples/s", [ours], thousands)
@@ -171,7 +176,7 @@ def curve(case, title, points):
     """points: label, what both are told of the data, threads."""
     candidates = []
     for label, shape, threads in points:
-        candidates += [loader(f"lade, {label}", *shape, threads), gather(f"gather, {label}", *shape, threads)]
+        candidates += [loader(f"lade, {label}", *shape, threads, HELP), gather(f"gather, {label}", *shape, threads)]
     table = Table(case, f"{case}: {title}, from memory, in order", "M samples/s", candidates, rate)
     table.ratios = [(f"lade, {label}", f"gather, {label}") for label, _, _ in points]
     return table
@@ -197,9 +202,9 @@ def overlap_of(folder):
     count, _, batch = IMAGES[LARGE]
     words = {"batches from memory": ["memory", str(COUNT), str(BYTES), str(BATCH), "1"],
              "JPEG files": [f"images:{folder / LARGE}", str(count), "1", str(batch), "1"]}
-    candidates = [Candidate(row, "load_overlap", rest, 2, sleeps=True) for row, rest in words.items()]
-    return Table("overlap", "overlap: 1 worker, a consumer that computes as long as loading takes: max(t1, t2) / T of a batch",
-                 "share", candidates, quotient)
+    candidates = [Candidate(row, "load_overlap", rest, 2) for row, rest in words.items()]
+    title = "overlap: 1 worker, a consumer that computes as long as loading takes: max(t1, t2) / T of a batch"
+    return Table("overlap", title, "share", candidates, quotient)
 
 
 def growth_of(bench, folder):
@@ -226,7 +231,7 @@ def tables(bench):
     folder = synthetic(bench)
 
     def rows(servers):
-        yield memory_of(servers)
+        yield memory_of(servers, bench.quick)
         yield mapped_of(servers, folder)
         if not bench.quick:
             yield from (images_of(servers, folder, case, 2) for case in IMAGES)
@@ -269,7 +274,7 @@ def promises(done):
         rows += ratio_promise(by_case["memory"], OURS, peers, limit)
     for case in IMAGES:
         table = by_case[f"jpeg {case} 1 core"]
-        rows += ratio_promise(table, "lade, in order", [name for name in decoders(1) if name != OWN_FILE], IMAGE_RATIO)
+        rows += ratio_promise(table, FOLDER, [name for name in decoders(1) if name != OWN_FILE], IMAGE_RATIO)
     overlap, growth = by_case["overlap"], by_case["growth"]
     rows += [promise(overlap, c.name, overlap.values(c.name), OVERLAP, "at least") for c in overlap.candidates]
     few, many = RECORDS

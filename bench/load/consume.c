@@ -30,7 +30,7 @@ static void check(struct consumer *consumer, const struct lade_batch *batch)
         if (first != batch->ids[0])
             fail("a sample is not the one that was asked for");
     }
-    if (!consumer->expected)
+    if (consumer->expected == 0)
         return;
     for (uint64_t i = 0; i < batch->count; i++)
         consumer->sum += batch->ids[i];
@@ -60,12 +60,21 @@ uint64_t consume(struct consumer *consumer, bool *last)
     return batch.count;
 }
 
-void consume_epoch(struct consumer *consumer)
+void consume_epoch(struct consumer *consumer, bool checked)
 {
     struct lade_loader_stats stats;
-    uint64_t seen = 0;
+    bool last = false;
 
     lade_loader_measure(consumer->loader, &stats);
-    while (seen < stats.samples)
-        seen += consume(consumer, NULL);
+    for (uint64_t seen = 0; seen < stats.samples;)
+        seen += consume(consumer, &last);
+    if (!checked)
+        return;
+    while (!last)
+        consume(consumer, &last);
+    consumer->expected = stats.samples;
+    do
+        consume(consumer, &last);
+    while (!last);
+    consumer->expected = 0;
 }

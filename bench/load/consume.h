@@ -11,7 +11,7 @@ struct consumer {
     struct lade_loader *loader;
     const struct data *data; /* rows that begin with their numbers are looked at when it has any */
     uint64_t seen, sum;      /* samples of this epoch, and of their numbers */
-    uint64_t expected;       /* samples of an epoch; 0: not all of them, and nothing is summed */
+    uint64_t expected;       /* samples of an epoch that is checked; 0: none is */
 };
 
 /* Makes the loader, or fails. */
@@ -21,7 +21,10 @@ void consumer_end(struct consumer *consumer);
 /* Takes a batch, checks it, gives it back and answers its samples. *last (may be NULL): it was the last of its epoch. */
 uint64_t consume(struct consumer *consumer, bool *last);
 
-/* Takes as many samples as an epoch has. */
-void consume_epoch(struct consumer *consumer);
+/*
+ * Takes as many samples as an epoch has. checked: then to the end of that epoch, and through another one, which must have each
+ * sample once. Only where batches are in order and all samples are in the part.
+ */
+void consume_epoch(struct consumer *consumer, bool checked);
 
 #endif

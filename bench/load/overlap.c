@@ -3,7 +3,8 @@
  * Does loading go on while the consumer is busy? PROGRAM memory|FILE|images:FOLDER COUNT BYTES BATCH THREADS SECONDS
  *
  * t1 is the time of a batch with a consumer that does nothing. The consumer then computes for as long at each batch (t2 is
- * what that takes alone), and T is the time of a batch with both. Prints max(t1, t2) and T in nanoseconds, and 1.
+ * what that takes alone), and T is the time of a batch with both. Prints max(t1, t2) and T in nanoseconds, and the share of the
+ * wall time in which the computing alone had a core.
  */
 #include "../clock.h"
 #include "consume.h"
@@ -60,6 +61,8 @@ int main(int argc, char **argv)
     double t1;
     double t2;
     double both;
+    double used;
+    double wall;
 
     if (argc != 7) {
         fprintf(stderr, "usage: %s memory|FILE|images:FOLDER COUNT BYTES BATCH THREADS SECONDS\n", argv[0]);
@@ -71,13 +74,17 @@ int main(int argc, char **argv)
     config.threads = (unsigned)number_of(argv[5]);
     seconds = strtod(argv[6], NULL);
     consumer_begin(&consumer, &config);
-    consume_epoch(&consumer);
+    consume_epoch(&consumer, false);
     t1 = time_of(&consumer, 0, seconds);
     steps = calibrate(t1, seconds / 4);
+    used = -clock_used();
+    wall = -clock_now();
     t2 = time_of(NULL, steps, seconds);
+    used += clock_used();
+    wall += clock_now();
     time_of(&consumer, steps, seconds / 4);
     both = time_of(&consumer, steps, seconds);
-    printf("%.0f %.3f 1\n", (t1 > t2 ? t1 : t2) * 1e9, both * 1e9);
+    printf("%.0f %.3f %.3f\n", (t1 > t2 ? t1 : t2) * 1e9, both * 1e9, used / wall);
     consumer_end(&consumer);
     lade_source_close(config.source);
     return 0;

@@ -2,9 +2,9 @@
 """
 What the peers' programs have in common: PROGRAM FOLDER CORES, where FOLDER holds the data sets of bench/run load.
 
-Prints a line when it is ready, and then answers lines "CASE VARIANT SECONDS" with samples, seconds and 1. A variant is a function
-that makes an endless generator, which yields the size of each batch; it lives until the program ends. Its first epoch, or
-what it does in WARM seconds, does not count, and neither do the batches that were prepared while others were measured.
+Prints a line when it is ready, and then answers lines "CASE VARIANT SECONDS" with samples, seconds and 1. A variant is
+an endless generator, which yields the size of each batch and lives until the program ends. Its first epoch, or what it
+does in WARM seconds, does not count, and neither do the batches that were prepared while others were measured.
 """
 import os
 import sys
@@ -15,7 +15,7 @@ BATCH = 128
 IMAGE_BATCH = 32
 COUNT, BYTES = 50_000, 3072
 LARGE, SMALL = "large", "small"  # names of the image folders
-WARM = 6.0  # seconds, at most
+WARM = 2.0  # seconds, at most
 DRAIN = 8  # batches that a loader may have prepared
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-FFCV in random order, from its own file, which is written when it is not there. See peer.py. Variants are WORKERS, and a word before
-it: rows are kept as "array" or as raw "image"; the folders of images as JPEG.
+FFCV in random order, from its own file, which is written when it is not there. See peer.py. Variants are WORKERS, and a
+word before it: rows are kept as "array" or as raw "image"; the folders of images as JPEG.
 """
 import os
 

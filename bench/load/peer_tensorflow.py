@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-tf.data, shuffled over the whole set. See peer.py. Variants: "each" shuffles samples and makes batches of them, "gather" shuffles
-numbers and gathers a batch at a time; images and records have "each" only.
+tf.data, shuffled over the whole set. See peer.py. Variants: "each" shuffles samples and makes batches of them, "gather"
+shuffles numbers and gathers a batch at a time; images and records have "each" only.
 """
 import os
 

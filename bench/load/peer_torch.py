@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """
-PyTorch's DataLoader, shuffled. See peer.py. Variants are WORKERS, and a word before it: "each" fetches and collates sample by
-sample, "batch" is the idiom with a batch sampler and no collation; images are decoded by torchvision or by Pillow.
+PyTorch's DataLoader, shuffled. See peer.py. Variants are WORKERS, and a word before it: "each" fetches and collates
+sample by sample, "batch" is the idiom with a batch sampler and no collation; images are decoded by torchvision or by
+Pillow.
 """
 import os
+import sys
 
 import numpy
 import torch
@@ -56,5 +58,5 @@ def make(folder, case, variant):
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(sys.argv[2]))
     peer.serve(make)
