@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, WAITS_MAX = 16 };
 
 /* Host memory that the driver knows. */
 struct staging {
@@ -27,6 +27,8 @@ struct opencl {
     cl_command_queue queue;
     pthread_mutex_t lock; /* of the list, which is touched when a feeder is made and freed */
     struct staging *staging;
+    cl_uint waits; /* of the next copy */
+    cl_event wait[WAITS_MAX];
 };
 
 struct event {
@@ -84,10 +86,17 @@ static int opencl_open(void **self, const struct lade_backend_config *config, st
     return status;
 }
 
+static void forget_waits(struct opencl *o)
+{
+    while (o->waits > 0)
+        clReleaseEvent(o->wait[--o->waits]);
+}
+
 static void opencl_close(void *self)
 {
     struct opencl *o = self;
 
+    forget_waits(o);
     clReleaseCommandQueue(o->queue);
     clReleaseContext(o->context);
     pthread_mutex_destroy(&o->lock);
@@ -222,30 +231,40 @@ static int opencl_query(void *self, void *event, struct lade_feeder_failure *fai
 }
 
 /*
- * What is put into the queue from here on runs after the event. One that failed is told of here: not every driver passes
- * that on to those who wait.
+ * The next copy runs after the event. One that failed is told of here: not every driver passes that on to those who wait.
+ * What is complete needs no waiting.
  */
-static int hold(cl_command_queue queue, const struct event *e, struct lade_feeder_failure *failure)
-{
-    int state = state_of(e, failure);
-
-    if (state < 0 || !e->now)
-        return state < 0 ? state : LADE_OK;
-    cl_int code = clEnqueueBarrierWithWaitList(queue, 1, &e->now, NULL);
-    return code == CL_SUCCESS ? LADE_OK : lade_opencl_fail(failure, "clEnqueueBarrierWithWaitList", code);
-}
-
 static int opencl_after(void *self, void *event, struct lade_feeder_failure *failure)
 {
-    const struct opencl *o = self;
+    struct opencl *o = self;
+    const struct event *e = event;
+    int state = state_of(e, failure);
 
-    return hold(o->queue, event, failure);
+    if (state != 0)
+        return state < 0 ? state : LADE_OK;
+    if (o->waits == WAITS_MAX) { /* a barrier stands for all of them */
+        cl_int code = clEnqueueBarrierWithWaitList(o->queue, o->waits, o->wait, NULL);
+        forget_waits(o);
+        if (code != CL_SUCCESS)
+            return lade_opencl_fail(failure, "clEnqueueBarrierWithWaitList", code);
+    }
+    cl_int code = clRetainEvent(e->now);
+    if (code != CL_SUCCESS)
+        return lade_opencl_fail(failure, "clRetainEvent", code);
+    o->wait[o->waits++] = e->now;
+    return LADE_OK;
 }
 
 static int opencl_stream_wait(void *self, void *stream, void *event, struct lade_feeder_failure *failure)
 {
+    const struct event *e = event;
+    int state = state_of(e, failure);
+
     (void)self;
-    return hold(stream, event, failure);
+    if (state != 0)
+        return state < 0 ? state : LADE_OK;
+    cl_int code = clEnqueueBarrierWithWaitList(stream, 1, &e->now, NULL);
+    return code == CL_SUCCESS ? LADE_OK : lade_opencl_fail(failure, "clEnqueueBarrierWithWaitList", code);
 }
 
 /* A queue that is not flushed need not begin, and others wait for what is in it. */
@@ -259,10 +278,12 @@ static int flush(cl_command_queue queue, struct lade_feeder_failure *failure)
 static int opencl_copy(void *self, void *device, const void *staging, size_t bytes, void *ready,
                        struct lade_feeder_failure *failure)
 {
-    const struct opencl *o = self;
+    struct opencl *o = self;
     cl_event event;
-    cl_int code = clEnqueueWriteBuffer(o->queue, device, CL_FALSE, 0, bytes, staging, 0, NULL, &event);
+    cl_int code = clEnqueueWriteBuffer(o->queue, device, CL_FALSE, 0, bytes, staging, o->waits,
+                                       o->waits ? o->wait : NULL, &event);
 
+    forget_waits(o);
     if (code != CL_SUCCESS)
         return lade_opencl_fail(failure, "clEnqueueWriteBuffer", code);
     replace(ready, event, "clEnqueueWriteBuffer");

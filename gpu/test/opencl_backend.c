@@ -213,12 +213,19 @@ Test(opencl, a_queue_of_another_context_is_refused)
     struct producer p = {.batches = UINT64_MAX};
     struct lade_feeder_config c = config_of(&p);
     struct device other;
+    cl_int code;
 
     device_open(&other);
+    c.depth = 1;
     struct lade_feeder *feeder = made(&c);
+    cl_event open = clCreateUserEvent(lade_feeder_native(feeder, 0), &code);
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_EVENT, open), LADE_OK);
+    cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK); /* its copy waits */
     cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, other.queue), LADE_DEVICE);
     (void)lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL);
+    cr_assert_eq(clSetUserEventStatus(open, CL_COMPLETE), CL_SUCCESS);
+    clReleaseEvent(open);
     lost(feeder, "clEnqueueBarrierWithWaitList", CL_INVALID_CONTEXT);
     device_close(&other);
 }

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How fast batches get to a device. PROGRAM plain|feeder|host|memcpy BYTES DEPTH filled|empty SECONDS
+ *
+ * plain: the limit, a loop of enqueued writes from as many buffers in turn; feeder: the same through the feeder. empty:
+ * nothing is written into the staging memory, so that only the way to the device counts. host and memcpy: the feeder
+ * without a device, and the loop that it amounts to. Prints bytes, seconds and 1.
+ */
+#include "device.h"
+
+#include "../clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 64 };
+
+/* How many batches, and how long it took until the last one was there. */
+struct result {
+    uint64_t batches;
+    double seconds;
+};
+
+/* The queue is never empty and never long. */
+static struct result plain(struct device *d, const struct pool *pool, unsigned depth, double seconds)
+{
+    void *host[DEPTH_MAX];
+    cl_mem memory[DEPTH_MAX];
+    cl_event event[DEPTH_MAX] = {NULL};
+    struct result r = {0, 0};
+    cl_int code;
+
+    for (unsigned i = 0; i < depth; i++) {
+        host[i] = aligned_alloc(4096, pool->batch);
+        memset(host[i], 1, pool->batch);
+        memory[i] = clCreateBuffer(d->context, CL_MEM_READ_WRITE, pool->batch, NULL, &code);
+        must(code, "clCreateBuffer");
+    }
+    double begin = clock_now();
+    while (clock_now() - begin < seconds) {
+        unsigned i = (unsigned)(r.batches++ % depth);
+        if (event[i]) {
+            must(clWaitForEvents(1, &event[i]), "clWaitForEvents");
+            clReleaseEvent(event[i]);
+        }
+        pool_copy(pool, r.batches, host[i]);
+        must(clEnqueueWriteBuffer(d->copy_queue, memory[i], CL_FALSE, 0, pool->batch, host[i], 0, NULL, &event[i]),
+             "clEnqueueWriteBuffer");
+        must(clFlush(d->copy_queue), "clFlush");
+    }
+    must(clFinish(d->copy_queue), "clFinish");
+    r.seconds = clock_now() - begin;
+    return r;
+}
+
+static struct result feed(struct device *d, struct pool *pool, const char *backend, unsigned depth, double seconds)
+{
+    struct lade_feeder *feeder = feeder_made(pool, backend, depth, d);
+    struct lade_feeder_batch batch;
+    struct result r = {0, 0};
+    double begin = clock_now();
+
+    while (clock_now() - begin < seconds && lade_feeder_next(feeder, &batch, LADE_FOREVER, NULL) == LADE_OK) {
+        if (d)
+            (void)lade_feeder_stream_wait(feeder, &batch, d->compute_queue);
+        (void)lade_feeder_release(feeder, &batch, d ? LADE_FEEDER_STREAM : LADE_FEEDER_DONE,
+                                  d ? (void *)d->compute_queue : NULL);
+        r.batches++;
+    }
+    if (d)
+        must(clFinish(d->compute_queue), "clFinish");
+    r.seconds = clock_now() - begin;
+    lade_feeder_destroy(feeder);
+    return r;
+}
+
+static struct result copy_only(const struct pool *pool, unsigned depth, double seconds)
+{
+    void *host[DEPTH_MAX];
+    struct result r = {0, 0};
+
+    for (unsigned i = 0; i < depth; i++) {
+        host[i] = aligned_alloc(4096, pool->batch);
+        memset(host[i], 1, pool->batch);
+    }
+    double begin = clock_now();
+    while (clock_now() - begin < seconds) {
+        pool_copy(pool, r.batches, host[r.batches % depth]);
+        r.batches++;
+    }
+    r.seconds = clock_now() - begin;
+    return r;
+}
+
+static struct result run(const char *mode, struct pool *pool, unsigned depth, double seconds)
+{
+    struct device device;
+    struct result r;
+
+    if (strcmp(mode, "memcpy") == 0)
+        return copy_only(pool, depth, seconds);
+    if (strcmp(mode, "host") == 0)
+        return feed(NULL, pool, "host", depth, seconds);
+    device_open(&device);
+    if (strcmp(mode, "plain") == 0)
+        r = plain(&device, pool, depth, seconds);
+    else
+        r = feed(&device, pool, "opencl", depth, seconds);
+    device_close(&device);
+    return r;
+}
+
+int main(int argc, char **argv)
+{
+    struct pool pool;
+
+    if (argc != 6) {
+        fprintf(stderr, "usage: %s plain|feeder|host|memcpy BYTES DEPTH filled|empty SECONDS\n", argv[0]);
+        return 2;
+    }
+    fuse();
+    unsigned depth = (unsigned)strtoul(argv[3], NULL, 10);
+    if (depth == 0 || depth > DEPTH_MAX)
+        return 2;
+    pool_open(&pool, strtoull(argv[2], NULL, 10), strcmp(argv[4], "empty") == 0);
+    (void)run(argv[1], &pool, depth, 0.02);
+    struct result r = run(argv[1], &pool, depth, strtod(argv[5], NULL));
+    printf("%.0f %.9f 1\n", (double)r.batches * (double)pool.batch, r.seconds);
+    return 0;
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""bench/run feed: batches to a device, against the plain loop of copies and double buffering by hand."""
+from measure import Candidate, Failure, Table, promise
+
+ABOUT = "the feeder on OpenCL and on the host, against plain copies and double buffering by hand"
+GROUPS = ["opencl"]  # of tools/setup
+BUDGET = (90, 400)  # seconds after which nothing is repeated: quick, full
+SECONDS = (0.3, 0.8)  # that a candidate runs in a repetition
+
+SIZES = {"384 KiB": 128 * 3072, "4 MiB": 4 << 20}  # of a batch; the first: 128 samples of CIFAR
+DEPTHS, DEPTH = (1, 2, 3, 4), 3
+PLAIN, HAND, MEMCPY = "loop of enqueued writes", "double buffering by hand", "memcpy loop"
+COPY_LIMIT, OVERLAP = 0.8, 1.6
+
+
+def gigabytes(amount, seconds):
+    return amount / seconds / 1e9
+
+
+def quotient(amount, divisor):
+    return amount / divisor
+
+
+def feeder(depth):
+    return f"lade, depth {depth}"
+
+
+def copies(row, mode, size, depth, filled):
+    return Candidate(row, "feed_copy", [mode, str(size), str(depth), filled], 2, sleeps=True)
+
+
+def copy_of(label, size):
+    """Nothing is written into the staging memory: only the way to the device counts."""
+    candidates = [copies(feeder(depth), "feeder", size, depth, "empty") for depth in DEPTHS]
+    candidates += [copies(PLAIN, "plain", size, DEPTH, "empty"),
+                   copies("lade, filled by memcpy", "feeder", size, DEPTH, "filled"),
+                   copies("loop, filled by memcpy", "plain", size, DEPTH, "filled")]
+    table = Table(f"copy {label}", f"copy: batches of {label} to the OpenCL device", "GB/s", candidates, gigabytes)
+    table.ratios = [(feeder(depth), PLAIN) for depth in DEPTHS] + [("lade, filled by memcpy", "loop, filled by memcpy")]
+    return table
+
+
+def host_of(label, size):
+    table = Table(f"host {label}", f"host: batches of {label} that stay on the host, filled by memcpy", "GB/s",
+                  [copies(feeder(DEPTH), "host", size, DEPTH, "filled"), copies(MEMCPY, "memcpy", size, DEPTH, "filled")],
+                  gigabytes)
+    table.ratios = [(feeder(DEPTH), MEMCPY)]
+    return table
+
+
+def overlap_of(label, size):
+    words = {**{feeder(depth): ["feeder", str(size), str(depth)] for depth in DEPTHS},
+             HAND: ["double", str(size), "2"]}
+    return Table(f"overlap {label}", f"overlap: batches of {label}, filled, copied, and a kernel as long as both: "
+                 "time of the unoverlapped loop / time", "times",
+                 [Candidate(row, "feed_overlap", rest, 2, sleeps=True) for row, rest in words.items()], quotient)
+
+
+def tables(bench):
+    if not bench.has("feed_copy"):
+        raise Failure("no OpenCL in this build (tools/setup opencl)")
+    for make in (copy_of, overlap_of, host_of):
+        for label, size in SIZES.items():
+            table = make(label, size)
+            bench.measure(table)
+            yield table
+
+
+def promises(done):
+    rows = []
+    for table in done:
+        name = feeder(DEPTH)
+        if table.case.startswith("copy"):
+            rows.append(promise(table, name, table.ratio(name, PLAIN), COPY_LIMIT, "at least", PLAIN))
+        elif table.case.startswith("overlap"):
+            rows.append(promise(table, name, table.values(name), OVERLAP, "at least"))
+    return rows
