@@ -65,7 +65,7 @@ static int prepare(struct lade_softmax *s, struct lade_feeder_failure *failure)
             status = lade_opencl_fail(failure, "clCreateKernel", code);
     }
     for (int m = 0; status == LADE_OK && m < MEMORIES; m++)
-        status = get(s, m, numbers[m], failure);
+        status = get(s, (enum memory)m, numbers[m], failure);
     return status;
 }
 

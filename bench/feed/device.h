@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the programs that feed a device share: batches that are copied out of a pool, and an OpenCL device with one core for copies and one to compute. */
+/*
+ * What the programs that feed a device share: batches that are copied out of a pool, and an OpenCL device with one core
+ * for copies and one to compute.
+ */
 #ifndef LADE_BENCH_FEED_DEVICE_H
 #define LADE_BENCH_FEED_DEVICE_H
 
