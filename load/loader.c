@@ -47,6 +47,7 @@ static int end(struct lade_loader *l, int status, const struct lade_error *why)
 {
     l->ended = status;
     l->error = *why;
+    l->error.status = status;
     return status;
 }
 
@@ -58,11 +59,8 @@ static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t num
         return end(l, slot->status, &slot->error);
     l->faults += slot->faults;
     l->faults_of_epoch += slot->faults;
-    if (l->faults_of_epoch > l->config.faults_max) {
-        struct lade_error why = slot->error;
-        why.status = LADE_LIMITED;
-        return end(l, LADE_LIMITED, &why);
-    }
+    if (l->faults_of_epoch > l->config.faults_max)
+        return end(l, LADE_LIMITED, &slot->error);
     take(l, number, slot);
     atomic_fetch_add_explicit(&l->held, 1, memory_order_relaxed); /* only a number */
     *batch = (struct lade_batch){.number = l->delivered++,
@@ -73,21 +71,21 @@ static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t num
                                  .labels = slot->labels,
                                  .ids = slot->ids,
                                  .faults = slot->faults,
-                                 .last = slot->last,
+                                 .last = l->next.epoch != slot->epoch,
                                  .slot = buffer};
     l->delivered_samples += slot->count;
     return LADE_OK;
 }
 
-/* Sleeps until something happens, or the deadline, or a worker is late. */
-static void sleep_on(struct lade_loader *l, uint32_t number, int64_t deadline)
+void lade_loader_sleep(struct lade_loader *l, uint32_t number, int64_t deadline)
 {
     int64_t until = lade_now() + WAIT_MOST;
 
     if (deadline >= 0 && deadline < until)
         until = deadline;
-    if (l->config.worker_timeout > 0 && l->waiting_since + l->config.worker_timeout < until)
-        until = l->waiting_since + l->config.worker_timeout;
+    int64_t late = lade_deadline(l->waiting_since, l->config.worker_timeout);
+    if (late >= 0 && late < until)
+        until = late;
     lade_futex_wait(&l->ready.number, number, until);
 }
 
@@ -118,7 +116,7 @@ static int await(struct lade_loader *l, uint64_t *batch, uint64_t *buffer, int64
     while (l->helper && timeout != 0 && lade_worker_help(l->helper))
         if (find(l, batch, buffer))
             return LADE_OK;
-    int64_t begin = lade_now(), deadline = timeout < 0 ? -1 : begin + timeout;
+    int64_t begin = lade_now(), deadline = lade_deadline(begin, timeout);
     if (l->waiting_since == 0)
         l->waiting_since = begin;
     if (l->config.in_order && l->config.slots > 2)
@@ -139,7 +137,7 @@ static int await(struct lade_loader *l, uint64_t *batch, uint64_t *buffer, int64
             status = status != LADE_OK ? end(l, status, error) : LADE_TIMEOUT;
             break;
         }
-        sleep_on(l, number, deadline);
+        lade_loader_sleep(l, number, deadline);
     }
     lade_event_leave(&l->ready);
     l->wait_time += (uint64_t)(lade_now() - begin);

@@ -19,7 +19,6 @@ struct lade_slot {
     uint64_t count, epoch, faults;
     uint64_t from; /* samples of this shard that come before it in its epoch */
     struct lade_cursor end;
-    bool last;
     int status; /* of the sample that ended the batch */
     struct lade_error error;
 };
@@ -108,9 +107,10 @@ void lade_claim_list(const struct lade_loader *l, struct lade_walk *walk, const 
 int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, int64_t *label,
                      struct lade_error *error);
 /*
- * Applies the rule for faults to a sample that was made with this status: LADE_OK, LADE_ABSENT when it is skipped, or an
- * error. *id may change.
+ * Applies the rule for faults to a sample that was made with this status: LADE_OK, or an error that next does not use for
+ * something else. *id may change; it is LADE_NO_SAMPLE when the sample is skipped.
  */
+#define LADE_NO_SAMPLE UINT64_MAX
 int lade_worker_bear(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label, int status,
                      uint64_t *faults, struct lade_error *error);
 bool lade_worker_is_stopped(struct lade_worker *w);
@@ -124,6 +124,9 @@ int lade_worker_start(struct lade_worker *w);
 struct lade_worker *lade_worker_add(struct lade_loader *l);
 int lade_slot_init(struct lade_loader *l, struct lade_slot *slot);
 
+/* The consumer sleeps until something happens, or the deadline, or a worker is late. */
+void lade_loader_sleep(struct lade_loader *l, uint32_t number, int64_t deadline);
+
 /* Replaces workers that were lost or are late with the batch that the consumer waits for. LADE_OK or an error. */
 int lade_loader_supervise(struct lade_loader *l, struct lade_error *error);
 
@@ -136,6 +139,14 @@ int lade_stream_create(struct lade_loader *l, struct lade_error *error);
 
 /* Reads a state into a loader whose order is made. */
 int lade_loader_restore(struct lade_loader *l, const char *state, struct lade_error *error);
+
+/* When a time to wait from now on is over; negative: never. */
+static inline int64_t lade_deadline(int64_t now, int64_t timeout)
+{
+    if (timeout < 0)
+        return -1;
+    return timeout < INT64_MAX - now ? now + timeout : INT64_MAX;
+}
 
 static inline void lade_count(_Atomic uint64_t *counter, uint64_t more)
 {

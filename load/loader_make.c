@@ -32,8 +32,10 @@ static int check(const struct lade_loader_config *c, struct lade_error *error)
         return refuse(error, "at most 256 threads and 1,024 slots");
     if (c->shards > LADE_LOADER_SHARDS_MAX || (c->shards ? c->shard >= c->shards : c->shard > 0))
         return refuse(error, "the shard is not below the number of shards, or there are more than 4,096");
-    if (c->align & (c->align - 1))
-        return refuse(error, "the alignment is no power of two");
+    if (c->replaced_max > LADE_LOADER_REPLACED_MAX)
+        return refuse(error, "at most 1,024 workers are replaced");
+    if (c->align & (c->align - 1) || c->align > LADE_LOADER_ALIGN_MAX)
+        return refuse(error, "the alignment is no power of two, or above 2^30");
     if ((unsigned)c->draw > LADE_DRAW_BALANCED || (unsigned)c->fault > LADE_FAULT_SUBSTITUTE)
         return refuse(error, "no such draw, or rule for faults");
     if (c->given_order && c->draw != LADE_DRAW_ONCE)
@@ -294,7 +296,7 @@ int lade_loader_destroy(struct lade_loader *l, int64_t timeout)
 {
     if (!l)
         return LADE_OK;
-    int64_t deadline = timeout < 0 ? -1 : lade_now() + timeout;
+    int64_t deadline = lade_deadline(lade_now(), timeout);
     lade_loader_cancel(l);
     lade_event_expect(&l->ready);
     for (;;) {

@@ -2,13 +2,12 @@
 /* Workers that are lost or late, and who takes their place. */
 #include "loader.h"
 
-static int count_replacement(struct lade_loader *l, struct lade_error *error)
+static int look_at_limit(struct lade_loader *l, struct lade_error *error)
 {
     if (l->replaced == l->config.replaced_max)
         return lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
                          "%u workers were replaced, and another one is lost or late: see the source and the transforms",
                          l->config.replaced_max);
-    l->replaced++;
     return LADE_OK;
 }
 
@@ -22,10 +21,11 @@ static int start(struct lade_worker *w, struct lade_error *error)
 /* Its thread has ended, so all that it had goes to the next one. */
 static int revive(struct lade_loader *l, struct lade_worker *w, struct lade_error *error)
 {
-    int status = count_replacement(l, error);
+    int status = look_at_limit(l, error);
 
     if (status != LADE_OK)
         return status;
+    l->replaced++;
     (void)pthread_join(w->thread, NULL);
     w->redo = true; /* it was lost in a function of the user, with a claim */
     return start(w, error);
@@ -34,7 +34,7 @@ static int revive(struct lade_loader *l, struct lade_worker *w, struct lade_erro
 /* The thread may go on at any time. It keeps what it has, and ends when it finds that its batch was given away. */
 static int relieve(struct lade_loader *l, struct lade_worker *late, struct lade_error *error)
 {
-    int status = count_replacement(l, error);
+    int status = look_at_limit(l, error);
 
     if (status != LADE_OK)
         return status;
@@ -50,6 +50,7 @@ static int relieve(struct lade_loader *l, struct lade_worker *late, struct lade_
         l->workers--; /* it was not late after all */
         return LADE_OK;
     }
+    l->replaced++;
     atomic_store_explicit(&late->replaced, true, memory_order_relaxed); /* only ends work early */
     return start(w, error);
 }
@@ -63,7 +64,8 @@ static bool is_awaited(const struct lade_loader *l, const struct lade_worker *w)
 
 int lade_loader_supervise(struct lade_loader *l, struct lade_error *error)
 {
-    const bool is_late = l->config.worker_timeout > 0 && lade_now() >= l->waiting_since + l->config.worker_timeout;
+    const int64_t late = lade_deadline(l->waiting_since, l->config.worker_timeout);
+    const bool is_late = late >= 0 && lade_now() >= late;
     const unsigned workers = l->workers;
 
     for (unsigned i = 0; i < workers; i++) {

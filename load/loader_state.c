@@ -38,6 +38,11 @@ static void free_state(struct state *s)
         lade_level_free(&s->level[l]);
 }
 
+static int no_memory(struct lade_error *error)
+{
+    return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
+}
+
 /* Text that is cut at the end of its room, but counted whole. */
 struct text {
     char *to;
@@ -195,7 +200,7 @@ static int read_state(struct state *s, const char *text, struct lade_error *erro
     *s = (struct state){0};
     int status = take_fields(&at, s);
     if (status == LADE_NO_MEMORY)
-        return lade_fail(error, status, NULL, LADE_NO_OFFSET, "out of memory");
+        return no_memory(error);
     size_t size = (size_t)(at - text);
     if (status != LADE_OK || !expect(&at, " crc=") || !take_hex(&at, &crc) || *at != '\0')
         return lade_fail(error, LADE_DAMAGED, "state", (uint64_t)(at - text), "this is no state of a loader");
@@ -331,20 +336,26 @@ static bool go_together(const struct state *a, const struct state *b)
     return true;
 }
 
-/* A shard that has ended its epoch is at the next one, with nothing done there. */
-static void step_back(struct state *s, const struct state *others)
+/* Whether a state is of the run of another one. A shard that has ended its epoch is at the next one, with nothing done there. */
+static int look_at(struct state *s, const struct state *other, bool *fits)
 {
-    if (s->epoch != others->epoch + 1 || s->done.count > 0 || lade_ranges_add(&s->done, 0, UINT64_MAX) != LADE_OK)
-        return;
-    s->epoch--;
-    s->levels = others->levels; /* of a run they are the same; the pointers are not freed here */
-    memcpy(s->level, others->level, sizeof s->level);
+    struct state before = *s;
+
+    *fits = go_together(s, other);
+    if (*fits || s->epoch != other->epoch + 1 || s->levels > 0 || s->done.count > 0)
+        return LADE_OK;
+    before.epoch--;
+    before.levels = other->levels; /* of one run they are the same */
+    memcpy(before.level, other->level, sizeof before.level);
+    *fits = go_together(&before, other);
+    return *fits ? lade_ranges_add(&s->done, 0, UINT64_MAX) : LADE_OK;
 }
 
-static int join(struct state *s, unsigned count, struct state *joined, struct lade_error *error)
+/* The last level of what is joined is the caller's to free. */
+static int join(struct state *s, unsigned count, struct state *joined, struct lade_level *last,
+                struct lade_error *error)
 {
     unsigned first = 0;
-    bool met[LADE_LOADER_SHARDS_MAX] = {false};
 
     for (unsigned i = 1; i < count; i++)
         if (s[i].epoch < s[first].epoch)
@@ -355,45 +366,52 @@ static int join(struct state *s, unsigned count, struct state *joined, struct la
     *joined = s[first];
     joined->done = (struct lade_ranges){NULL, 0};
     joined->shard = joined->shards = 0;
-    struct lade_level *level = &joined->level[joined->levels];
-    level->shard = calloc(count, sizeof *level->shard);
-    if (!level->shard)
-        return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
-    level->shards = count;
-    joined->levels++;
-    for (unsigned i = 0; i < count; i++) {
-        bool ahead = s[i].epoch == s[first].epoch + 1 && s[i].levels == 0;
-        if (ahead)
-            step_back(&s[i], &s[first]);
-        bool fits = go_together(&s[i], &s[first]);
-        if (ahead)
-            s[i].levels = 0;
-        if (s[i].shards != count || !fits || met[s[i].shard])
-            return lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
-                             "state number %u is not of another shard of the same run and epoch, or one is missing",
-                             i + 1);
-        met[s[i].shard] = true;
-        level->shard[s[i].shard] = s[i].done;
-        s[i].done = (struct lade_ranges){NULL, 0};
+    last->shard = calloc(count, sizeof *last->shard);
+    bool *met = calloc(count, sizeof *met);
+    int status = last->shard && met ? LADE_OK : no_memory(error);
+    last->shards = count;
+    for (unsigned i = 0; i < count && status == LADE_OK; i++) {
+        bool fits;
+        if (look_at(&s[i], &s[first], &fits) != LADE_OK) {
+            status = no_memory(error);
+        } else if (s[i].shards != count || !fits || met[s[i].shard]) {
+            status = lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
+                               "state number %u is not of another shard of the same run and epoch, or one is missing",
+                               i + 1);
+        } else {
+            met[s[i].shard] = true;
+            last->shard[s[i].shard] = s[i].done;
+            s[i].done = (struct lade_ranges){NULL, 0};
+        }
     }
-    return LADE_OK;
+    free(met);
+    joined->level[joined->levels++] = *last;
+    return status;
+}
+
+static size_t none(struct lade_error *error, const char *why)
+{
+    (void)lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "%s", why);
+    return 0;
 }
 
 size_t lade_loader_join(const char *const *states, unsigned count, char *to, size_t size, struct lade_error *error)
 {
-    struct state *s = count > 0 && count <= LADE_LOADER_SHARDS_MAX ? calloc(count, sizeof *s) : NULL, joined = {0};
-    int status = s ? LADE_OK : lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "1 to 4,096 states are joined");
+    if (!states || count == 0 || count > LADE_LOADER_SHARDS_MAX)
+        return none(error, "1 to 4,096 states are joined");
+    struct state *s = calloc(count, sizeof *s), joined;
+    struct lade_level last = {0, NULL};
+    int status = s ? LADE_OK : no_memory(error);
     size_t needed = 0;
 
     for (unsigned i = 0; i < count && status == LADE_OK; i++)
         status = read_state(&s[i], states[i], error);
     if (status == LADE_OK)
-        status = join(s, count, &joined, error);
+        status = join(s, count, &joined, &last, error);
     if (status == LADE_OK)
         needed = write_state(&joined, to, size);
     /* The levels but the last are those of one of the states. */
-    if (joined.levels > 0)
-        lade_level_free(&joined.level[joined.levels - 1]);
+    lade_level_free(&last);
     for (unsigned i = 0; s && i < count; i++)
         free_state(&s[i]);
     free(s);
@@ -409,7 +427,10 @@ int lade_loader_save(const struct lade_loader *l, const char *path, struct lade_
     if (!text)
         return lade_fail(error, l->bag ? LADE_INVALID : LADE_NO_MEMORY, path, LADE_NO_OFFSET, "%s",
                          l->bag ? "stream mode has no state" : "out of memory");
-    (void)lade_loader_state(l, text, size);
+    if (lade_loader_state(l, text, size) != size) {
+        free(text);
+        return lade_fail(error, LADE_NO_MEMORY, path, LADE_NO_OFFSET, "out of memory");
+    }
     text[size - 1] = '\n';
     int status = lade_file_create(&file, path);
     if (status == LADE_OK) {

@@ -70,12 +70,13 @@ static bool put_claimed(struct lade_worker *w)
             return false;
         int status = lade_worker_make(w, epoch, head->id, head + 1, &head->label, &w->error);
         status = lade_worker_bear(w, epoch, &head->id, head + 1, &head->label, status, &faults, &w->error);
-        lade_count(&w->faults, faults);
-        if (status != LADE_OK && status != LADE_ABSENT)
-            return fail(w, status);
+        /* Faults count once as well: those of a worker that was relieved are not heard. */
         if (!lade_claim_commit(&w->committed, i, w->count))
             return false;
-        if (status == LADE_OK && !put(w))
+        lade_count(&w->faults, faults);
+        if (status != LADE_OK)
+            return fail(w, status);
+        if (head->id != LADE_NO_SAMPLE && !put(w))
             return false;
     }
     return true;
@@ -106,7 +107,8 @@ bool lade_stream_relieve(struct lade_worker *late, struct lade_worker *w)
 {
     uint64_t from;
 
-    w->ids = calloc((size_t)late->loader->config.batch, sizeof *w->ids);
+    if (!w->ids) /* there is when another one was not late after all */
+        w->ids = calloc((size_t)late->loader->config.batch, sizeof *w->ids);
     if (!w->ids || !lade_claim_relieve(&late->committed, &from))
         return false;
     memcpy(w->ids, late->ids, (size_t)late->count * sizeof *w->ids);
@@ -189,6 +191,7 @@ static int look_for_failure(struct lade_loader *l)
         faults += atomic_load_explicit(&w->faults, memory_order_relaxed);
         if (failed != LADE_OK) {
             l->error = w->error;
+            l->error.status = failed;
             return l->ended = failed;
         }
     }
@@ -235,7 +238,7 @@ static int draw_waiting(struct lade_loader *l, struct lade_slot *slot, int64_t t
 
     if (status != LADE_EMPTY)
         return status;
-    int64_t begin = lade_now(), deadline = timeout < 0 ? -1 : begin + timeout;
+    int64_t begin = lade_now(), deadline = lade_deadline(begin, timeout);
     lade_event_expect(&l->ready);
     for (;;) {
         uint32_t number = lade_event_number(&l->ready);
@@ -257,8 +260,7 @@ static int draw_waiting(struct lade_loader *l, struct lade_slot *slot, int64_t t
             status = LADE_TIMEOUT;
             break;
         }
-        int64_t until = lade_now() + WAIT_MOST / 10;
-        lade_futex_wait(&l->ready.number, number, deadline >= 0 && deadline < until ? deadline : until);
+        lade_loader_sleep(l, number, deadline);
     }
     lade_event_leave(&l->ready);
     l->wait_time += (uint64_t)(lade_now() - begin);
@@ -276,6 +278,8 @@ int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t ti
     int failed = look_for_failure(l);
     if (failed != LADE_OK)
         status = failed;
+    else if (status == LADE_CLOSED && atomic_load_explicit(&l->cancelled, memory_order_relaxed))
+        status = LADE_CANCELLED; /* it closes the bag */
     else if (status == LADE_CLOSED && l->rows > 0 && !l->config.drop_last)
         status = LADE_OK;
     if (status != LADE_OK) {

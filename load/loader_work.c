@@ -39,23 +39,34 @@ int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *t
     return lade_fail(error, status, name, LADE_NO_OFFSET, "a transform failed: %s", lade_status_text(status));
 }
 
+/* What a function of the user answers is not taken for what next says itself, nor for success. */
+static int as_error(int status)
+{
+    bool is_taken = status > 0 || status == LADE_CLOSED || status == LADE_TIMEOUT || status == LADE_CANCELLED ||
+                    status == LADE_TOO_MANY;
+
+    return is_taken ? LADE_IO : status;
+}
+
 int lade_worker_bear(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label, int status,
                      uint64_t *faults, struct lade_error *error)
 {
     const struct lade_loader *l = w->loader;
 
     if (status == LADE_OK || l->config.fault == LADE_FAULT_FAIL)
-        return status;
+        return as_error(status);
     ++*faults;
-    if (l->config.fault == LADE_FAULT_SKIP)
-        return LADE_ABSENT;
+    if (l->config.fault == LADE_FAULT_SKIP) {
+        *id = LADE_NO_SAMPLE;
+        return LADE_OK;
+    }
     for (uint64_t attempt = 0; attempt < SUBSTITUTES_MAX && status != LADE_OK; attempt++) {
         uint64_t other = lade_order_substitute(&l->order, epoch, *id, attempt);
         status = lade_worker_make(w, epoch, other, to, label, error);
         if (status == LADE_OK)
             *id = other;
     }
-    return status;
+    return as_error(status);
 }
 
 void lade_claim_plan(const struct lade_loader *l, struct lade_walk *walk, struct lade_claim *claim, uint64_t *ids,
@@ -178,7 +189,6 @@ static bool fill(struct lade_worker *w)
     slot->epoch = w->claim.start.epoch;
     slot->from = lade_order_mine(&l->order, &w->claim.start);
     slot->end = w->claim.end;
-    slot->last = w->claim.end.epoch != slot->epoch;
     slot->faults = 0;
     slot->status = LADE_OK;
     for (uint64_t i = 0, done; i < n;) {
@@ -192,13 +202,12 @@ static bool fill(struct lade_worker *w)
         uint64_t id = slot->ids[i++];
         status = lade_worker_bear(w, slot->epoch, &id, slot->samples + row * l->sample_bytes, &slot->labels[row],
                                   status, &slot->faults, &slot->error);
-        if (status == LADE_ABSENT)
-            continue;
         if (status != LADE_OK) {
             slot->status = status;
             break;
         }
-        slot->ids[row++] = id;
+        if (id != LADE_NO_SAMPLE)
+            slot->ids[row++] = id;
     }
     slot->count = row;
     if (!l->config.pipeline)
@@ -296,7 +305,7 @@ int lade_worker_start(struct lade_worker *w)
     w->finished = false;
     atomic_store_explicit(&w->begin, lade_now(), memory_order_relaxed);
     atomic_store_explicit(&w->state, LADE_WORKER_RUNS, memory_order_relaxed); /* the thread begins behind it */
-    if (pthread_create(&w->thread, NULL, work, w) == 0)
+    if (lade_thread_start(&w->thread, work, w))
         return LADE_OK;
     atomic_store_explicit(&w->state, LADE_WORKER_NONE, memory_order_relaxed);
     return LADE_NO_MEMORY;

@@ -42,8 +42,14 @@ static void count_members(struct survey *s)
     if (!o->split)
         return;
     o->members = 0;
-    for (uint64_t i = 0; i < count; i++)
-        o->members += is_member(o, i);
+    for (uint64_t i = 0; i < count && s->status == LADE_OK; i++) {
+        unsigned part = LADE_SPLIT_NO_PART;
+        int status = lade_split_route_word(o->split, lade_source_key(o->source, i), &part);
+        if (status == LADE_NO_MEMORY || status == LADE_LIMITED || status == LADE_TOO_MANY || status == LADE_INVALID)
+            s->status = lade_fail(s->error, status, NULL, LADE_NO_OFFSET, "the split could not decide sample %llu: %s",
+                                  (unsigned long long)i, lade_status_text(status));
+        o->members += status == LADE_OK && part == o->part;
+    }
 }
 
 /* Who the members are, and the weight of each. */
@@ -60,6 +66,10 @@ static int list_members(struct survey *s)
             continue;
         if (!s->weight)
             status = lade_source_label(o->source, i, &l, s->error);
+        if (status == LADE_OK && (l < 0 || (uint64_t)l > s->classes - !s->weight))
+            status = lade_fail(s->error, LADE_DAMAGED, lade_source_about(o->source)->kind, LADE_NO_OFFSET,
+                               "the label of sample %llu is none of the %llu classes", (unsigned long long)i,
+                               (unsigned long long)s->classes);
         if (status != LADE_OK)
             break;
         o->member[at] = (uint32_t)i;
@@ -96,7 +106,7 @@ static int run_survey(struct survey *s)
         count_members(s);
         return LADE_OK;
     }
-    if (pthread_create(&thread, NULL, go_over, s) != 0)
+    if (!lade_thread_start(&thread, go_over, s))
         return lade_fail(s->error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "no thread could be started");
     (void)pthread_join(thread, NULL);
     return s->status;
@@ -154,6 +164,21 @@ static int build_aliases(struct lade_order *o, double *share, struct lade_error 
     return LADE_OK;
 }
 
+/* Tells one set of weights from another. */
+static uint32_t sum_of(const struct lade_order *o)
+{
+    uint32_t crc = 0;
+
+    for (uint64_t i = 0; i < o->members; i++) {
+        unsigned char bytes[12];
+        lade_write_number(bytes, o->member[i], 4);
+        lade_write_number(bytes + 4, o->alias[i], 4);
+        lade_write_number(bytes + 8, o->limit[i], 4);
+        crc = lade_crc32c(crc, bytes, sizeof bytes);
+    }
+    return crc;
+}
+
 static int prepare_draws(struct lade_order *o, const struct lade_loader_config *c, struct lade_error *error)
 {
     size_t n = (size_t)o->members;
@@ -181,6 +206,7 @@ static int prepare_draws(struct lade_order *o, const struct lade_loader_config *
         status = build_aliases(o, s.share, error);
     free(s.share);
     o->places = o->members;
+    o->law = status == LADE_OK ? sum_of(o) : 0;
     return status;
 }
 
@@ -421,15 +447,21 @@ uint64_t lade_order_substitute(const struct lade_order *o, uint64_t epoch, uint6
 uint32_t lade_order_identity(const struct lade_order *o)
 {
     struct lade_split_config split = {0};
-    uint64_t word[8] = {o->places, o->members, o->given, (uint64_t)o->draw, o->split != NULL, o->part};
+    uint64_t word[9] = {o->places, o->members, o->given, (uint64_t)o->draw, o->split != NULL, o->part, o->law};
     unsigned char bytes[sizeof word];
+    uint32_t crc;
 
     if (o->split) {
         lade_split_configuration(o->split, &split);
-        word[6] = split.seed;
-        word[7] = (uint64_t)split.rule << 32 | split.parts;
+        word[7] = split.seed;
+        word[8] = (uint64_t)split.rule << 32 | split.parts;
     }
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 9; i++)
         lade_write_number(bytes + 8 * i, word[i], 8);
-    return lade_crc32c(0, bytes, sizeof bytes);
+    crc = lade_crc32c(0, bytes, sizeof bytes);
+    for (unsigned p = 0; p < split.parts; p++) {
+        lade_write_number(bytes, split.weights ? split.weights[p] : 1, 4);
+        crc = lade_crc32c(crc, bytes, 4);
+    }
+    return crc;
 }

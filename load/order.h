@@ -50,7 +50,7 @@ struct lade_order {
     unsigned levels;
     struct lade_ranges done;
     /* Draws with replacement: Walker's method of aliases (1977), a column for each member. */
-    uint32_t *member, *alias, *limit;
+    uint32_t *member, *alias, *limit, law; /* law: a checksum of them */
 };
 
 #define LADE_AHEAD 64

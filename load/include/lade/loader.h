@@ -22,8 +22,9 @@
  *
  * When not to use it: for samples of different sizes, and when a batch takes less than about 2 microseconds to make.
  *
- * Threads      next, state and stats belong to one thread at a time; release and cancel to any. The functions of source,
- *              pipeline and fault are called by the workers.
+ * Threads      next, state and stats belong to one thread at a time; release and cancel to any. The functions of source and
+ *              pipeline are called by the workers, in which signals are blocked but for those that a thread brings about
+ *              itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS) and SIGPROF: no handler of the application runs there.
  * Progress     next waits for the workers, at most as long as its timeout says. Workers take no lock; one that is stopped at
  *              any instruction holds back the batch that it makes until it is replaced (config.worker_timeout), and nobody else.
  * Memory       config.slots batches and one for each worker, allocated at creation, and one more for each worker that is replaced.
@@ -42,12 +43,14 @@ LADE_BEGIN
 #define LADE_LOADER_THREADS_MAX 256u
 #define LADE_LOADER_SLOTS_MAX 1024u
 #define LADE_LOADER_SHARDS_MAX 4096u
+#define LADE_LOADER_REPLACED_MAX 1024u
+#define LADE_LOADER_ALIGN_MAX ((size_t)1 << 30)
 #define LADE_BATCH_MAX (UINT64_C(1) << 24)
 
 enum lade_draw_kind { LADE_DRAW_ONCE, LADE_DRAW_WEIGHTED, LADE_DRAW_BALANCED };
 enum lade_fault {
     LADE_FAULT_FAIL,       /* next answers the error of the sample */
-    LADE_FAULT_SKIP,       /* the batch has one sample less */
+    LADE_FAULT_SKIP,       /* the batch has one sample less, and may have none */
     LADE_FAULT_SUBSTITUTE, /* another sample of the part, drawn uniformly by (seed, epoch, id), takes its place */
 };
 
@@ -81,8 +84,9 @@ struct lade_loader_config {
         faults_max; /* SKIP, SUBSTITUTE: so many faults in an epoch are borne; the next one fails. default: any number */
     int64_t
         worker_timeout; /* nanoseconds without a batch after which a worker is replaced; default 60 s, LADE_FOREVER: never */
-    unsigned replaced_max; /* workers replaced since creation, before next fails; default 16 */
-    size_t align;          /* of the bytes of a batch; default 64 */
+    unsigned
+        replaced_max; /* workers replaced since creation, before next fails, to LADE_LOADER_REPLACED_MAX; default 16 */
+    size_t align;     /* of the bytes of a batch, to LADE_LOADER_ALIGN_MAX; default 64 */
 };
 
 struct lade_loader;
@@ -104,15 +108,15 @@ struct lade_batch {
     const int64_t *labels; /* LADE_NO_LABEL where there are none */
     const uint64_t *ids;   /* numbers of the samples in the source; with an endless source their keys */
     uint64_t faults;       /* samples that were skipped or substituted */
-    bool last;             /* of its epoch */
+    bool last;             /* none of its epoch comes behind it */
     uint64_t slot;         /* for release */
 };
 
 /*
  * The next batch, waiting up to timeout nanoseconds (LADE_FOREVER: as long as it takes; 0: not at all).
  * LADE_OK; LADE_TIMEOUT, try again; LADE_CLOSED: the last epoch has ended; LADE_CANCELLED; LADE_TOO_MANY: all slots are with the
- * consumer: release one; else the error of a sample, or LADE_LIMITED when more faults or replacements than
- * agreed happened. After an error other than LADE_TIMEOUT and LADE_TOO_MANY it answers the same again.
+ * consumer: release one; else the error of a sample (LADE_IO where a function of the user answers one of those above), or
+ * LADE_LIMITED when more faults or replacements than agreed happened. After an error other than LADE_TIMEOUT and LADE_TOO_MANY it answers the same again.
  */
 LADE_API int lade_loader_next(struct lade_loader *loader, struct lade_batch *batch, int64_t timeout,
                               struct lade_error *error);
@@ -165,7 +169,9 @@ LADE_API int lade_loader_resume(struct lade_loader **loader, const struct lade_l
 
 /*
  * One state from those of all shards, in any order, to be resumed by any number of shards: what no shard has delivered
- * in this epoch is shared among the new ones. The size as lade_loader_state() does; 0: they do not belong together, or are in different epochs.
+ * in this epoch is shared among the new ones. A shard that has ended the epoch and not begun the next belongs to it with all
+ * its samples, those that it left out to be as long as the others included. The size as lade_loader_state() does; 0: they do
+ * not belong together, are in different epochs, or (LADE_LIMITED) the shards changed four times in this epoch.
  */
 LADE_API size_t lade_loader_join(const char *const *states, unsigned count, char *to, size_t size,
                                  struct lade_error *error);
