@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Stream mode: samples by way of a bag. */
+#include "loads.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { COUNT = 300, BATCH = 16, BUFFER = 64 };
+
+/* Takes all that comes; the last status. */
+static int take_all(struct lade_loader *l, struct tally *t, uint64_t *batches)
+{
+    struct lade_batch b;
+    int status;
+
+    *batches = 0;
+    while ((status = lade_loader_next(l, &b, LADE_FOREVER, NULL)) == LADE_OK) {
+        tally_add(t, &b);
+        lade_loader_release(l, &b);
+        ++*batches;
+    }
+    return status;
+}
+
+Test(loader_stream, each_sample_once_in_an_epoch)
+{
+    static const struct {
+        uint64_t count, batch, buffer, epochs;
+        unsigned threads;
+    } cases[] = {{COUNT, BATCH, BUFFER, 1, 1}, {COUNT, BATCH, BUFFER, 4, 3}, {5, 8, 16, 3, 2},
+                 {COUNT, 1, 2, 2, 2},          {64, 32, 1000, 2, 4},         {1, 1, 2, 5, 2}};
+
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct lade_source *source = numbers(cases[c].count);
+        struct lade_loader_config config = {.source = source,
+                                            .batch = cases[c].batch,
+                                            .buffer = cases[c].buffer,
+                                            .epochs = cases[c].epochs,
+                                            .threads = cases[c].threads};
+        struct lade_loader *l = open_loader(&config);
+        struct tally t;
+        uint64_t batches;
+        tally_init(&t, cases[c].count);
+        cr_assert_eq(take_all(l, &t, &batches), LADE_CLOSED);
+        tally_expect(&t, (uint32_t)cases[c].epochs);
+        uint64_t all = cases[c].count * cases[c].epochs;
+        cr_assert_eq(batches, (all + cases[c].batch - 1) / cases[c].batch);
+        struct lade_batch b;
+        cr_assert_eq(lade_loader_next(l, &b, 0, NULL), LADE_CLOSED);
+        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        tally_free(&t);
+        lade_source_close(source);
+    }
+}
+
+/* An epoch of 300 samples in batches of 16: the workers leave out 12 of each, so that batches are whole. */
+Test(loader_stream, short_batches_are_dropped)
+{
+    struct lade_source *source = numbers(COUNT);
+    struct lade_loader_config config = {
+        .source = source, .batch = BATCH, .buffer = BUFFER, .epochs = 3, .threads = 2, .drop_last = true};
+    struct lade_loader *l = open_loader(&config);
+    struct lade_batch b;
+    uint64_t batches = 0;
+
+    while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
+        cr_assert_eq(b.count, BATCH);
+        lade_loader_release(l, &b);
+        batches++;
+    }
+    cr_assert_eq(batches, 3 * (COUNT / BATCH));
+    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_source_close(source);
+}
+
+/* A stream without numbers: the words 0, 1, 2, ..., those that leave the rest 3 by 10 with an error. */
+struct stream {
+    _Atomic uint64_t at;
+    uint64_t end, fails; /* ends the stream; 0: never. 1: with errors */
+};
+
+static int next_word(void *self, void *to, int64_t *label, uint64_t *key, struct lade_error *error)
+{
+    struct stream *s = self;
+    uint64_t i = atomic_fetch_add(&s->at, 1);
+    const uint64_t bytes[2] = {i, ~i};
+
+    if (s->end && i >= s->end)
+        return LADE_EMPTY;
+    if (s->fails && i % 10 == 3) {
+        if (error) {
+            error->status = LADE_DAMAGED;
+            strcpy(error->text, "as the test wants");
+        }
+        return LADE_DAMAGED;
+    }
+    memcpy(to, bytes, sizeof bytes);
+    *label = (int64_t)(i % 10);
+    *key = i;
+    return LADE_OK;
+}
+
+static struct lade_source *stream_of(struct stream *s)
+{
+    static const struct lade_source_ops ops = {.next = next_word};
+    const struct lade_source_info info = {
+        .kind = "words", .count = LADE_ENDLESS, .shape = {LADE_U8, 1, {16}}, .bytes = 16, .classes = 10};
+    struct lade_source *source;
+
+    cr_assert_eq(lade_source_make(&source, &ops, s, &info, NULL), LADE_OK);
+    return source;
+}
+
+Test(loader_stream, endless_source_with_a_split)
+{
+    static const uint32_t weights[2] = {3, 1};
+    const struct lade_split_config kind = {.parts = 2, .weights = weights, .store = LADE_SPLIT_PURE};
+    struct stream s = {.end = 0};
+    struct lade_source *source = stream_of(&s);
+    struct lade_split *split;
+    struct tally t;
+
+    cr_assert_eq(lade_split_create(&split, &kind), LADE_OK);
+    struct lade_loader_config config = {
+        .source = source, .batch = BATCH, .buffer = BUFFER, .threads = 2, .split = split, .part = 1};
+    struct lade_loader *l = open_loader(&config);
+    tally_init(&t, 100000);
+    for (int i = 0; i < 50; i++) {
+        struct lade_batch b = next_of(l);
+        tally_add(&t, &b);
+        for (uint64_t k = 0; k < b.count; k++) {
+            unsigned part;
+            cr_assert(lade_split_route_word(split, b.ids[k], &part) == LADE_OK && part == 1);
+            cr_assert_eq(t.seen[b.ids[k]], 1);
+        }
+        lade_loader_release(l, &b);
+    }
+    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    tally_free(&t);
+    lade_split_destroy(split);
+    lade_source_close(source);
+}
+
+Test(loader_stream, a_stream_ends)
+{
+    for (uint64_t fails = 0; fails < 2; fails++) {
+        struct stream s = {.end = 1000, .fails = fails};
+        struct lade_source *source = stream_of(&s);
+        struct lade_loader_config config = {
+            .source = source, .batch = BATCH, .buffer = BUFFER, .threads = 3, .fault = LADE_FAULT_SKIP};
+        struct lade_loader *l = open_loader(&config);
+        struct lade_loader_stats stats;
+        struct tally t;
+        uint64_t batches;
+        tally_init(&t, 1000);
+        cr_assert_eq(take_all(l, &t, &batches), LADE_CLOSED);
+        for (uint64_t i = 0; i < 1000; i++)
+            cr_assert_eq(t.seen[i], !(fails && i % 10 == 3));
+        lade_loader_measure(l, &stats);
+        cr_assert_eq(stats.faults, 100 * fails);
+        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        if (fails) {
+            struct lade_batch b;
+            struct lade_error error;
+            int status;
+            atomic_store(&s.at, 0);
+            config.fault = LADE_FAULT_FAIL;
+            l = open_loader(&config);
+            while ((status = lade_loader_next(l, &b, LADE_FOREVER, &error)) == LADE_OK)
+                lade_loader_release(l, &b);
+            cr_assert(status == LADE_DAMAGED && error.status == LADE_DAMAGED);
+            cr_assert_str_eq(error.text, "as the test wants");
+            cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, NULL), LADE_DAMAGED);
+            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        }
+        tally_free(&t);
+        lade_source_close(source);
+    }
+}
+
+/* What readers of samples run into. */
+struct trap {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    uint64_t from, every; /* the samples from this one on wait; or the multiples of it, once each */
+    bool exits, open;
+    int answer; /* of who waited */
+    unsigned caught, met[COUNT];
+};
+
+static int step_on(void *context, uint64_t i)
+{
+    struct trap *t = context;
+
+    pthread_mutex_lock(&t->mutex);
+    bool caught = t->every ? i % t->every == 0 && t->met[i]++ == 0 : i >= t->from;
+    t->caught += caught;
+    pthread_cond_broadcast(&t->changed);
+    while (caught && !t->exits && !t->open)
+        pthread_cond_wait(&t->changed, &t->mutex);
+    pthread_mutex_unlock(&t->mutex);
+    if (caught && t->exits)
+        pthread_exit(NULL);
+    return caught ? t->answer : LADE_OK;
+}
+
+static void let_go(struct trap *t)
+{
+    pthread_mutex_lock(&t->mutex);
+    t->open = true;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+/* Nothing is drawn while fewer than half of the buffer's samples are there and more are to come. */
+Test(loader_stream, waits_until_the_buffer_is_half_full)
+{
+    for (uint64_t ready = 31; ready <= 32; ready++) {
+        struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .from = ready};
+        struct lade_source *source = numbers_with(COUNT, step_on, &t);
+        struct lade_loader_config config = {.source = source,
+                                            .batch = 1,
+                                            .buffer = 64,
+                                            .threads = 1,
+                                            .epochs = 1,
+                                            .given_order = true,
+                                            .worker_timeout = LADE_FOREVER};
+        struct lade_loader *l = open_loader(&config);
+        struct lade_batch b;
+        pthread_mutex_lock(&t.mutex);
+        while (t.caught == 0)
+            pthread_cond_wait(&t.changed, &t.mutex);
+        pthread_mutex_unlock(&t.mutex);
+        int status = lade_loader_next(l, &b, 0, NULL);
+        cr_assert_eq(status, ready == 32 ? LADE_OK : LADE_TIMEOUT);
+        cr_assert_eq(lade_loader_next(l, &b, 0, NULL), LADE_TIMEOUT);
+        let_go(&t);
+        struct tally tally;
+        uint64_t batches;
+        tally_init(&tally, COUNT);
+        cr_assert_eq(take_all(l, &tally, &batches), LADE_CLOSED);
+        cr_assert_eq(batches, COUNT - (status == LADE_OK));
+        tally_free(&tally);
+        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_source_close(source);
+    }
+}
+
+/* Threads end, or hang and come back later, some with an error that nobody wants to hear any more: no sample twice. */
+Test(loader_stream, workers_are_replaced)
+{
+    for (unsigned kind = 0; kind < 12; kind++) {
+        struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .every = 60, .exits = kind % 2,
+                         .answer = kind % 4 >= 2 ? LADE_DAMAGED : LADE_OK};
+        struct lade_source *source = numbers_with(COUNT, step_on, &t);
+        struct lade_loader_config config = {.source = source,
+                                            .batch = BATCH,
+                                            .buffer = BUFFER,
+                                            .threads = 1 + kind / 4,
+                                            .epochs = 1,
+                                            .worker_timeout = 20000000};
+        struct lade_loader *l = open_loader(&config);
+        struct lade_loader_stats stats;
+        struct tally tally;
+        uint64_t batches;
+        tally_init(&tally, COUNT);
+        cr_assert_eq(take_all(l, &tally, &batches), LADE_CLOSED);
+        tally_expect(&tally, 1);
+        lade_loader_measure(l, &stats);
+        cr_assert(t.caught == 5 && stats.replaced >= 5 && stats.faults == 0);
+        struct lade_batch b;
+        let_go(&t);
+        cr_assert_eq(lade_loader_next(l, &b, 0, NULL), LADE_CLOSED);
+        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        tally_free(&tally);
+        lade_source_close(source);
+    }
+}
+
+static int fail_tens(void *context, uint64_t i)
+{
+    (void)context;
+    return i % 10 == 3 ? LADE_ABSENT : LADE_OK;
+}
+
+Test(loader_stream, rules_for_faults)
+{
+    struct lade_source *source = numbers_with(COUNT, fail_tens, NULL);
+
+    for (unsigned rule = LADE_FAULT_FAIL; rule <= LADE_FAULT_SUBSTITUTE; rule++)
+        for (uint64_t most = 29; most <= 30; most++) {
+            struct lade_loader_config config = {.source = source,
+                                                .batch = BATCH,
+                                                .buffer = BUFFER,
+                                                .threads = 2,
+                                                .epochs = 1,
+                                                .fault = (enum lade_fault)rule,
+                                                .faults_max = most};
+            struct lade_loader *l = open_loader(&config);
+            struct tally t;
+            uint64_t batches, came = 0;
+            tally_init(&t, COUNT);
+            int status = take_all(l, &t, &batches);
+            for (uint64_t i = 0; i < COUNT; i++) {
+                came += t.seen[i];
+                cr_assert(i % 10 != 3 || t.seen[i] == 0);
+            }
+            if (rule == LADE_FAULT_FAIL)
+                cr_assert_eq(status, LADE_ABSENT);
+            else if (most < 30)
+                cr_assert_eq(status, LADE_LIMITED);
+            else
+                cr_assert(status == LADE_CLOSED && came == (rule == LADE_FAULT_SKIP ? COUNT - COUNT / 10 : COUNT));
+            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            tally_free(&t);
+        }
+    lade_source_close(source);
+}
+
+static void *cancel(void *loader)
+{
+    lade_loader_cancel(loader);
+    return NULL;
+}
+
+/* Cancelling while the consumer waits, with a batch half done, is an end of its own. */
+Test(loader_stream, cancel)
+{
+    for (uint64_t ready = 0; ready < 80; ready += 5) {
+        struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .from = ready};
+        struct lade_source *source = numbers_with(COUNT, step_on, &t);
+        struct lade_loader_config config = {
+            .source = source, .batch = BATCH, .buffer = 40, .threads = 2, .given_order = true};
+        struct lade_loader *l = open_loader(&config);
+        struct lade_batch b;
+        pthread_t thread;
+        int status;
+        cr_assert_eq(pthread_create(&thread, NULL, cancel, l), 0);
+        while ((status = lade_loader_next(l, &b, LADE_FOREVER, NULL)) == LADE_OK)
+            lade_loader_release(l, &b);
+        cr_assert_eq(status, LADE_CANCELLED);
+        cr_assert_eq(pthread_join(thread, NULL), 0);
+        let_go(&t);
+        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_source_close(source);
+    }
+}
