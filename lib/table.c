@@ -325,10 +325,10 @@ int lade_table_remove(struct lade_table *t, uint64_t key, uint64_t *old)
 /* So many lines are asked for before the first is used. */
 #define TOGETHER 16
 
-/* What is asked for together: mixed keys, and where the search for each begins in a. */
+/* What is asked for together: mixed keys, and the line where the search for each begins. */
 struct batch {
-    struct array *a;
-    uint64_t h[TOGETHER], home[TOGETHER];
+    uint64_t h[TOGETHER];
+    struct cell *line[TOGETHER];
 };
 
 /* Mixes the next keys and asks for their cells; answers how many. */
@@ -338,18 +338,44 @@ static inline size_t fetch_many(struct lade_table *t, const uint64_t *keys, size
     size_t n = count < TOGETHER ? count : TOGETHER;
 
     for (size_t i = 0; i < n; i++) {
+        uint64_t home;
         b->h[i] = mixed(t, keys[i]);
-        b->home[i] = home_of(a, b->h[i]);
-        lade_fetch_read(a->cell + b->home[i]);
+        home = home_of(a, b->h[i]);
+        b->line[i] = a->cell + (home - home % LADE_TABLE_LINE);
+        lade_fetch_read(b->line[i]);
     }
-    b->a = a;
     return n;
+}
+
+/*
+ * The val of a word if its cell is in this line and not frozen, else ABSENT: look_up() knows more. Which cell it is cannot be
+ * foretold, so there is no branch on it: a wrong guess would hold up the keys behind. A cell that has the key keeps it, and
+ * the val alone says what was done before: the order in which keys are read does not matter.
+ */
+static inline uint64_t val_in_line(struct cell *line, uint64_t h)
+{
+    struct cell *c = line;
+    uint64_t val;
+
+#pragma GCC unroll 4
+    for (unsigned n = 1; n < LADE_TABLE_LINE; n++)
+        c = atomic_load_explicit(&line[n].key, memory_order_relaxed) == h ? line + n : c;
+    if (atomic_load_explicit(&c->key, memory_order_relaxed) != h || h == EMPTY)
+        return ABSENT;
+    val = load_val(c);
+    return is_open_value(val) ? val : ABSENT;
+}
+
+/* Apart: the shorter the loop, the more of the next call the processor has under way. */
+LADE_TABLE_APART int get_late(struct lade_table *t, uint64_t h, uint64_t *value)
+{
+    return get(t, h, value);
 }
 
 size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t count, uint64_t *values, int *status)
 {
     struct batch b;
-    size_t good = 0;
+    size_t good = count;
 
     if (!has_words(t) || !keys || !values || !status)
         return 0;
@@ -357,17 +383,14 @@ size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t co
     for (size_t i = 0, n; i < count; i += n) {
         n = fetch_many(t, keys + i, count - i, &b);
         for (size_t j = 0; j < n; j++) {
-            uint64_t h = b.h[j], found, val = ABSENT;
-            struct cell *c = find_near(b.a, b.home[j], h, &found);
-            if (found == h && h != EMPTY)
-                val = load_val(c);
-            if (is_open_value(val)) {
+            uint64_t val = val_in_line(b.line[j], b.h[j]);
+            status[i + j] = LADE_OK;
+            if (val != ABSENT) {
                 values[i + j] = val - VALUE_0;
-                status[i + j] = LADE_OK;
             } else {
-                status[i + j] = get(t, h, &values[i + j]);
+                status[i + j] = get_late(t, b.h[j], &values[i + j]);
+                good -= status[i + j] != LADE_OK;
             }
-            good += status[i + j] == LADE_OK;
         }
     }
     lade_read_unlock();

@@ -258,6 +258,28 @@ Test(table, many_keys_at_once_answer_as_single_ones_do)
     lade_table_destroy(t);
 }
 
+Test(table, a_batch_finds_keys_in_each_cell_of_a_line_and_behind_it)
+{
+    struct lade_table *t = make((struct lade_table_config){.hash = &plain});
+    uint64_t keys[20], values[20];
+    int status[20];
+
+    for (uint64_t i = 0; i < 20; i++) {
+        keys[i] = i + 1; /* all have the first place, and take cells in turn */
+        values[i] = 7;
+        if (i < 18)
+            cr_assert_eq(lade_table_insert(t, keys[i], 100 + i, NULL), LADE_OK);
+    }
+    cr_assert_eq(lade_table_remove(t, keys[2], NULL), LADE_OK);
+    cr_assert_eq(lade_table_get_many(t, keys, 20, values, status), 17);
+    for (uint64_t i = 0; i < 20; i++) {
+        bool there = i != 2 && i < 18;
+        cr_assert_eq(status[i], there ? LADE_OK : LADE_ABSENT);
+        cr_assert_eq(values[i], there ? 100 + i : 7);
+    }
+    lade_table_destroy(t);
+}
+
 struct seen {
     uint64_t count, sum, stop_after;
 };
