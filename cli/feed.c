@@ -60,6 +60,9 @@ static void help(void)
          "  --consumer softmax|null\n"
          "                        softmax regression, tested with the last part at the end; or nothing (softmax where\n"
          "                        there are labels and u8 or f32 samples, else null)\n"
+         "  --device host|opencl|cuda\n"
+         "                        batches go to a device, which normalises them; opencl: and learns by softmax\n"
+         "  --depth N             batches on their way to the device or there (3)\n"
          "  --rate X              step of softmax (from the first batch)\n"
          "  --work N              microseconds that the consumer sleeps besides for each batch, as for a device\n"
          "\n"
@@ -74,6 +77,7 @@ static void help(void)
          "  --no-check            do not: nothing is remembered for a sample\n"
          "  --json FILE           the figures as JSON; - is standard output, and the words go to standard error\n"
          "  --html FILE           a page with plots\n"
+         "  --timeline FILE       slots on their way to the device against time, a picture (SVG)\n"
          "  --help");
     puts("\n"
          "examples:\n"
@@ -82,6 +86,7 @@ static void help(void)
          "  lade feed images:/tmp/pictures,size=64x64 --split-table images.split --fault skip --json -\n"
          "  lade feed synthetic:count=1000000 --consumer null --save state --save-every 100\n"
          "  lade feed synthetic:count=1000000 --consumer null --save state --resume state\n"
+         "  lade feed --device opencl --epochs 5 --timeline slots.svg\n"
          "  lade feed synthetic:count=endless --stream 10000 --batches 1000\n"
          "\n"
          "exit codes: 0 done, 1 a sample was lost, repeated or damaged, or too many were, 2 wrong use, 3 trouble of "
@@ -152,6 +157,8 @@ static bool take_word(const char *option, const char *text, const char *const *w
     return false;
 }
 
+enum { DEPTH_MAX = 64 }; /* slots of a feeder */
+
 enum {
     EPOCHS,
     BATCHES,
@@ -164,6 +171,7 @@ enum {
     SPLIT_SEED,
     PART,
     WORK,
+    DEPTH,
     SAVE_EVERY, /* those up to here take a number */
     DROP_LAST,
     AS_READY,
@@ -177,7 +185,8 @@ enum {
     SAVE,
     LOG,
     JSON,
-    HTML, /* those up to here take a text */
+    HTML,
+    TIMELINE, /* those up to here take a text */
     SHARD,
     FAULT,
     SPLIT,
@@ -188,6 +197,7 @@ enum {
     DEVIATION,
     LAYOUT,
     CONSUMER,
+    DEVICE,
     RATE,
     RESUME,
     HELP
@@ -204,6 +214,7 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"split-seed", 1, 0, SPLIT_SEED},
                                       {"part", 1, 0, PART},
                                       {"work", 1, 0, WORK},
+                                      {"depth", 1, 0, DEPTH},
                                       {"save-every", 1, 0, SAVE_EVERY},
                                       {"drop-last", 0, 0, DROP_LAST},
                                       {"as-ready", 0, 0, AS_READY},
@@ -218,6 +229,7 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"log", 1, 0, LOG},
                                       {"json", 1, 0, JSON},
                                       {"html", 1, 0, HTML},
+                                      {"timeline", 1, 0, TIMELINE},
                                       {"shard", 1, 0, SHARD},
                                       {"fault", 1, 0, FAULT},
                                       {"split", 1, 0, SPLIT},
@@ -228,6 +240,7 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"deviation", 1, 0, DEVIATION},
                                       {"layout", 1, 0, LAYOUT},
                                       {"consumer", 1, 0, CONSUMER},
+                                      {"device", 1, 0, DEVICE},
                                       {"rate", 1, 0, RATE},
                                       {"resume", 1, 0, RESUME},
                                       {"help", 0, 0, HELP},
@@ -249,6 +262,7 @@ static bool take_count(struct feed_options *o, int which)
                  [SPLIT_SEED] = {&o->split_seed, 0, UINT64_MAX},
                  [PART] = {&o->part, 0, LADE_SPLIT_PARTS_MAX - 1},
                  [WORK] = {&o->work, 0, 3600000000},
+                 [DEPTH] = {&o->depth, 1, DEPTH_MAX},
                  [SAVE_EVERY] = {&o->save_every, 1, UINT64_MAX}};
 
     return take_number("feed", names[which].name, optarg, place[which].least, place[which].most, place[which].to);
@@ -268,8 +282,8 @@ static void take_switch(struct feed_options *o, int which)
 
 static void take_text(struct feed_options *o, int which)
 {
-    const char **const place[] = {
-        [SPLIT_TABLE] = &o->table, [SAVE] = &o->save, [LOG] = &o->log, [JSON] = &o->json, [HTML] = &o->html};
+    const char **const place[] = {[SPLIT_TABLE] = &o->table, [SAVE] = &o->save, [LOG] = &o->log,
+                                  [JSON] = &o->json,         [HTML] = &o->html, [TIMELINE] = &o->timeline};
 
     *place[which] = optarg;
 }
@@ -277,7 +291,8 @@ static void take_text(struct feed_options *o, int which)
 static bool take_other(struct feed_options *o, int which)
 {
     static const char *const faults[] = {"fail", "skip", "substitute", NULL}, *const layouts[] = {"hwc", "chw", NULL},
-                             *const consumers[] = {"softmax", "null", NULL};
+                             *const consumers[] = {"softmax", "null", NULL},
+                             *const devices[] = {"host", "opencl", "cuda", NULL};
     struct feed_transforms *t = &o->transforms;
     const char *name = names[which].name;
     char *end = NULL;
@@ -310,6 +325,9 @@ static bool take_other(struct feed_options *o, int which)
     case CONSUMER:
         o->consumer = optarg;
         return take_word(name, optarg, consumers, &picked);
+    case DEVICE:
+        o->device = optarg;
+        return take_word(name, optarg, devices, &picked);
     case RATE:
         o->rate = strtod(optarg, &end);
         return (*optarg && !*end && o->rate > 0) || complain(name, "a number above zero", optarg);
@@ -328,6 +346,10 @@ static const char *contradiction(const struct feed_options *o)
         return "--stream has no state to save or resume";
     if (o->stream && (o->as_ready || o->balanced))
         return "--stream does not go with --as-ready or --balanced";
+    if ((o->depth || o->timeline) && !o->device)
+        return "--depth and --timeline need --device";
+    if (o->device && o->consumer)
+        return "--device is a consumer of its own";
     if (o->save_every && !o->save)
         return "--save-every needs --save";
     if (o->pad && o->shards == 0)
@@ -354,7 +376,7 @@ static bool parse(struct feed_options *o, int argc, char **argv)
             good = take_count(o, c);
         } else if (c <= NO_CHECK) {
             take_switch(o, c);
-        } else if (c <= HTML) {
+        } else if (c <= TIMELINE) {
             take_text(o, c);
         } else {
             good = take_other(o, c);
@@ -390,6 +412,10 @@ static void write_reports(struct feed *f)
         report_json(f->json, f, &g);
         json_end("feed", f->o.json, f->json);
     }
+    if (f->timeline) {
+        report_timeline(f->timeline, f);
+        json_end("feed", f->o.timeline, f->timeline);
+    }
     if (f->html) {
         report_html(f->html, f, &g);
         json_end("feed", f->o.html, f->html);
@@ -406,8 +432,17 @@ static int feed(struct feed *f)
     const bool can_learn = f->info->classes > 0 && (f->shape.dtype == LADE_U8 || f->shape.dtype == LADE_F32);
     const char *name = f->o.consumer ? f->o.consumer : can_learn ? "softmax" : "null";
     f->consumer = strcmp(name, "null") ? &consumer_softmax : &consumer_null;
+    if (f->o.device) {
+#ifdef LADE_GPU
+        f->consumer = &consumer_device;
+#else
+        fputs("lade feed: this build has no devices\n", stderr);
+        return EXIT_USAGE;
+#endif
+    }
     f->json = f->o.json ? json_begin("feed", f->o.json) : NULL;
     f->html = f->o.html ? json_begin("feed", f->o.html) : NULL;
+    f->timeline = f->o.timeline ? json_begin("feed", f->o.timeline) : NULL;
     code = feed_run(f);
     /* What was fed before it went wrong is reported as well. */
     if (f->batches > 0 || code == EXIT_DONE)

@@ -25,10 +25,10 @@ struct feed_transforms {
 };
 
 struct feed_options {
-    const char *source, *consumer, *table, *save, *log, *json, *html;
+    const char *source, *consumer, *device, *table, *save, *log, *json, *html, *timeline;
     const char *resume[JOINED_MAX];
     unsigned resumes;
-    uint64_t epochs, batches, batch, threads, slots, seed, split_seed, stream, faults_max, save_every, work;
+    uint64_t epochs, batches, batch, threads, slots, depth, seed, split_seed, stream, faults_max, save_every, work;
     uint32_t weight[LADE_SPLIT_PARTS_MAX];
     unsigned parts;
     uint64_t part, shard, shards;
@@ -91,6 +91,22 @@ struct learnt {
     struct curve loss;
 };
 
+/* What --device tells: times in seconds, and the first steps of the feeder's slots. */
+enum { DEVICE_STEPS = 4096 };
+struct device_step {
+    double at;
+    uint64_t number;
+    unsigned slot;
+    int step; /* an enum lade_feeder_step */
+};
+struct device_figures {
+    bool on;
+    unsigned depth, steps;
+    double fill, copy, compute; /* all batches together */
+    uint64_t bytes, consumer_waits, throttle_waits;
+    struct device_step step[DEVICE_STEPS];
+};
+
 struct feed;
 
 /*
@@ -99,14 +115,14 @@ struct feed;
  */
 struct consumer {
     const char *name;
-    int (*open)(void **self, const struct feed *feed, struct lade_error *error);
+    int (*open)(void **self, struct feed *feed, struct lade_error *error);
     int (*take)(void *self, struct lade_loader *loader, const struct lade_batch *batch, struct lade_error *error);
     int (*test)(void *self, struct lade_loader *loader, const struct lade_batch *batch, struct lade_error *error);
     int (*drain)(void *self, struct lade_error *error);
     void (*learnt)(void *self, struct learnt *learnt);
     void (*close)(void *self);
 };
-extern const struct consumer consumer_null, consumer_softmax;
+extern const struct consumer consumer_null, consumer_softmax, consumer_device;
 
 struct feed {
     struct feed_options o;
@@ -126,6 +142,7 @@ struct feed {
     struct lade_loader_stats stats, before; /* at the end, and before the first batch was asked for */
     char claim[512];                        /* what holds, as the loader says */
     struct learnt learnt;
+    struct device_figures device;
     struct curve speed; /* seconds, samples so far */
     uint64_t batches, samples, bytes, saves;
     uint64_t first_epoch, last_epoch; /* of batches that came */
@@ -133,7 +150,7 @@ struct feed {
     double anonymous;        /* bytes of memory that are no file's, at the end; 0: not known */
     int status;              /* of the loader at the end: LADE_CLOSED, or LADE_OK where --batches ended it */
     struct lade_error error; /* where it is neither */
-    FILE *json, *html;
+    FILE *json, *html, *timeline;
 };
 
 /* Exit codes, after a message unless EXIT_DONE. */
@@ -186,5 +203,7 @@ double drawn_share(const struct feed *f, unsigned c);
 void report_words(FILE *to, const struct feed *f, const struct figures *g);
 void report_json(FILE *to, const struct feed *f, const struct figures *g);
 void report_html(FILE *to, const struct feed *f, const struct figures *g);
+/* Slots against time, as a picture (SVG). */
+void report_timeline(FILE *to, const struct feed *f);
 
 #endif

@@ -29,6 +29,31 @@ static void print_head(FILE *to, const struct feed *f)
     fprintf(to, "  holds        %s\n", f->claim);
 }
 
+/* Of the device's time; 0 where it had work all the time. */
+static double device_stall(const struct feed *f)
+{
+    double busy = f->seconds > 0 ? f->device.compute / f->seconds : 0;
+
+    return busy < 1 ? 1 - busy : 0;
+}
+
+/* Each time is that of a batch. */
+static void print_device(FILE *to, const struct feed *f)
+{
+    const struct device_figures *d = &f->device;
+    const double batches = f->batches ? (double)f->batches : 1;
+
+    if (!d->on)
+        return;
+    fprintf(
+        to,
+        "  device       %s, %u slots: staging %.3f ms, copy %.3f ms, compute %.3f ms; stalled %.1f %% of the time\n",
+        f->o.device, d->depth, 1e3 * d->fill / batches, 1e3 * d->copy / batches, 1e3 * d->compute / batches,
+        100 * device_stall(f));
+    fprintf(to, "               the consumer waited for the device %llu times, the feeder for a slot %llu times\n",
+            (big)d->consumer_waits, (big)d->throttle_waits);
+}
+
 static void print_times(FILE *to, const struct feed *f, const struct figures *g)
 {
     fprintf(to, "  speed        %.0f samples/s, %.1f MB/s, %.2f s\n", g->samples_rate, g->bytes_rate / 1e6, f->seconds);
@@ -36,6 +61,7 @@ static void print_times(FILE *to, const struct feed *f, const struct figures *g)
             100 * g->read, 100 * g->transform, 100 * g->plan, 100 * g->wait);
     fprintf(to, "  consumer     %s: busy %.1f %%, stalled %.1f %%\n", f->consumer->name, 100 * g->busy, 100 * g->stall);
     fprintf(to, "  bottleneck   %s\n", g->bottleneck);
+    print_device(to, f);
     fprintf(to,
             "  overlap      a batch takes %.3f ms to load (t1), %.3f ms to use (t2), %.3f ms as it was: %.1f %% saved, "
             "at most %.1f %%\n",
@@ -213,6 +239,21 @@ static void put_times(FILE *to, const struct feed *f, const struct figures *g)
             g->t1, g->t2, g->together, g->saved, g->bound, g->peak_memory, f->anonymous, (big)f->stats.slot_bytes);
 }
 
+static void put_device(FILE *to, const struct feed *f)
+{
+    const struct device_figures *d = &f->device;
+
+    if (!d->on)
+        return;
+    fprintf(to, ", \"device\": {\"name\": \"%s\", \"depth\": %u, \"copied_bytes\": %llu", f->o.device, d->depth,
+            (big)d->bytes);
+    put_number(to, "staging", d->fill);
+    put_number(to, "copy", d->copy);
+    put_number(to, "compute", d->compute);
+    put_number(to, "stall", device_stall(f));
+    fprintf(to, ", \"consumer_waits\": %llu, \"slot_waits\": %llu}", (big)d->consumer_waits, (big)d->throttle_waits);
+}
+
 static void put_learnt(FILE *to, const struct feed *f)
 {
     const struct learnt *l = &f->learnt;
@@ -252,6 +293,7 @@ void report_json(FILE *to, const struct feed *f, const struct figures *g)
     put_arrivals(to, f, g);
     put_split(to, f, g);
     put_classes(to, f);
+    put_device(to, f);
     put_learnt(to, f);
     fputs("}\n", to);
 }

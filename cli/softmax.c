@@ -16,7 +16,7 @@ static const uint64_t model_max = UINT64_C(1) << 27; /* weights */
 /* Numbers that one instruction works on, where there is one. */
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias));
 
-static int null_open(void **self, const struct feed *f, struct lade_error *error)
+static int null_open(void **self, struct feed *f, struct lade_error *error)
 {
     (void)f;
     (void)error;
@@ -82,7 +82,7 @@ static int refuse(struct lade_error *error, int status, const char *why)
     return status;
 }
 
-static int softmax_open(void **self, const struct feed *f, struct lade_error *error)
+static int softmax_open(void **self, struct feed *f, struct lade_error *error)
 {
     const size_t element = lade_dtype_size(f->shape.dtype);
 
