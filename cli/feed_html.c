@@ -281,6 +281,14 @@ static void put_run(FILE *to, const struct feed *f)
     row(to, "part", part_name(f->parts, (unsigned)f->o.part, room, sizeof room));
     row(to, "order", order_name(f));
     row(to, "consumer", f->consumer->name);
+    if (f->device.on) {
+        const double batches = f->batches ? (double)f->batches : 1;
+        char text[160];
+        (void)snprintf(text, sizeof text, "%s, %u slots: staging %.3f ms, copy %.3f ms, compute %.3f ms a batch",
+                       f->o.device, f->device.depth, 1e3 * f->device.fill / batches, 1e3 * f->device.copy / batches,
+                       1e3 * f->device.compute / batches);
+        row(to, "device", text);
+    }
     count_row(to, "samples of a batch", f->o.batch);
     count_row(to, "workers", f->o.threads);
     count_row(to, "seed", f->o.seed);
