@@ -142,10 +142,13 @@ static int out_of_memory_or(struct lade_feeder_failure *failure, const char *cal
 static int cuda_staging_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
 {
     const struct cuda *c = self;
+    void *made = NULL;
     cudaError_t code;
 
     /* Pages are aligned to more than LADE_FEEDER_ALIGN. Portable: pinned for the contexts of all devices. */
-    AT_DEVICE(c, code, cudaHostAlloc(memory, bytes, cudaHostAllocPortable));
+    AT_DEVICE(c, code, cudaHostAlloc(&made, bytes, cudaHostAllocPortable));
+    if (code == cudaSuccess)
+        *memory = made;
     return out_of_memory_or(failure, "cudaHostAlloc", code);
 }
 
@@ -180,9 +183,12 @@ static void cuda_unpin(void *self, void *memory, size_t bytes)
 static int cuda_device_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
 {
     const struct cuda *c = self;
+    void *made = NULL;
     cudaError_t code;
 
-    AT_DEVICE(c, code, cudaMalloc(memory, bytes));
+    AT_DEVICE(c, code, cudaMalloc(&made, bytes));
+    if (code == cudaSuccess)
+        *memory = made;
     return out_of_memory_or(failure, "cudaMalloc", code);
 }
 

@@ -155,14 +155,16 @@ static void opencl_unpin(void *self, void *memory, size_t bytes)
 static int opencl_staging_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
 {
     size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
+    void *pages = aligned_alloc(PAGE, whole);
 
-    *memory = aligned_alloc(PAGE, whole);
-    if (!*memory)
+    if (!pages)
         return LADE_NO_MEMORY;
-    memset(*memory, 0, whole); /* pages are there before the first batch */
-    int status = opencl_pin(self, *memory, whole, failure);
-    if (status != LADE_OK)
-        free(*memory);
+    memset(pages, 0, whole); /* they are there before the first batch */
+    int status = opencl_pin(self, pages, whole, failure);
+    if (status == LADE_OK)
+        *memory = pages;
+    else
+        free(pages);
     return status;
 }
 
