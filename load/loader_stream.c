@@ -162,9 +162,9 @@ void lade_stream_work(struct lade_worker *w)
     bool goes_on = true;
 
     if (!w->bag && lade_bag_join(l->bag, &w->bag) != LADE_OK)
-        goes_on = fail(w, LADE_TOO_MANY);
+        goes_on = fail(w, lade_fail(&w->error, LADE_LIMITED, NULL, LADE_NO_OFFSET, "the buffer takes no more workers"));
     if (goes_on && !w->ids && !(w->ids = calloc((size_t)l->config.batch, sizeof *w->ids)))
-        goes_on = fail(w, LADE_NO_MEMORY);
+        goes_on = fail(w, lade_fail(&w->error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory in a worker"));
     if (goes_on && lade_source_about(l->config.source)->count == LADE_ENDLESS) {
         put_endless(w);
     } else if (goes_on) {

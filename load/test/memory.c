@@ -1,51 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Every allocation of the library fails once. This program is linked with a library whose allocations go through the
- * functions below; a sanitizer sees what is not given back.
- */
+/* Sources and pipelines without memory. */
 #define _GNU_SOURCE
 #include <lade/source.h>
 #include <lade/transform.h>
 
+#include "failing.h"
 #include "files.h"
-
-static int until_failure = -1; /* allocations that still succeed; below zero: all */
-
-static bool fails(void)
-{
-    return until_failure >= 0 && until_failure-- == 0;
-}
-
-void *failing_malloc(size_t size);
-void *failing_calloc(size_t count, size_t size);
-void *failing_realloc(void *memory, size_t size);
-char *failing_strdup(const char *text);
-char *failing_strndup(const char *text, size_t size);
-
-void *failing_malloc(size_t size)
-{
-    return fails() ? NULL : malloc(size);
-}
-
-void *failing_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : calloc(count, size);
-}
-
-void *failing_realloc(void *memory, size_t size)
-{
-    return fails() ? NULL : realloc(memory, size);
-}
-
-char *failing_strdup(const char *text)
-{
-    return fails() ? NULL : strdup(text);
-}
-
-char *failing_strndup(const char *text, size_t size)
-{
-    return fails() ? NULL : strndup(text, size);
-}
 
 /* Opens and reads with the first, second, ... allocation failing, until none fails; gives the number of failures seen. */
 static int try_all(const char *text)

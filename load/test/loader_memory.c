@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Loaders and states without memory. */
+#define _GNU_SOURCE
+#include "failing.h"
+#include "files.h"
+#include "states.h"
+
+enum { COUNT = 60, TRIES = 1000 };
+
+/* Whether the status is that of a lack of memory, said in words. */
+static bool is_lack(int status, const struct lade_error *error)
+{
+    return status == LADE_NO_MEMORY && error->status == status && strstr(error->text, "out of memory") != NULL;
+}
+
+/* Creates and takes some batches with the first, second, ... allocation failing, until none fails: failures seen. */
+static int try_all(const struct lade_loader_config *config, const char *state)
+{
+    int failures = 0;
+
+    for (int n = 0; n < TRIES; n++) {
+        struct lade_loader *l = NULL;
+        struct lade_batch b;
+        struct lade_error error = {.text = "no text"};
+        until_failure = n;
+        int status = state ? lade_loader_resume(&l, config, state, &error) : lade_loader_create(&l, config, &error);
+        for (int i = 0; status == LADE_OK && i < 3; i++) {
+            status = lade_loader_next(l, &b, LADE_FOREVER, &error);
+            if (status == LADE_OK)
+                lade_loader_release(l, &b);
+        }
+        bool all_used = until_failure >= 0;
+        until_failure = -1;
+        cr_assert(status == LADE_OK || is_lack(status, &error), "%d: %d, %s", n, status, error.text);
+        failures += status != LADE_OK;
+        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        if (all_used)
+            return failures;
+    }
+    return -1;
+}
+
+Test(loader_memory, create)
+{
+    const struct lade_image form = {LADE_U8, LADE_HWC, 4, 4, 1};
+    struct lade_source *source = numbers(COUNT);
+    struct lade_split *split = fifths(1);
+    struct lade_pipeline *pipeline;
+    double weight[COUNT];
+
+    for (int i = 0; i < COUNT; i++)
+        weight[i] = i;
+    cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
+    struct lade_loader_config config = {.source = source, .batch = 5, .threads = 2, .slots = 2};
+    int plain = try_all(&config, NULL);
+    cr_assert_geq(plain, 1 + 8 + 4 * 3, "the loader, its arrays, three for each slot");
+    config.pipeline = pipeline;
+    cr_assert_geq(try_all(&config, NULL), plain + 4);
+    config.pipeline = NULL;
+    config.split = split;
+    cr_assert_geq(try_all(&config, NULL), plain);
+    config.draw = LADE_DRAW_WEIGHTED;
+    config.weight = weight;
+    cr_assert_geq(try_all(&config, NULL), plain + 5);
+    config.draw = LADE_DRAW_BALANCED;
+    cr_assert_geq(try_all(&config, NULL), plain + 5 + 20, "a sample is read for each label");
+    config.draw = LADE_DRAW_ONCE;
+    config.buffer = 20;
+    cr_assert_geq(try_all(&config, NULL), 1 + 8 + 2 * 3);
+    lade_pipeline_destroy(pipeline);
+    lade_split_destroy(split);
+    lade_source_close(source);
+}
+
+/* Two shards stop, what they left is shared once more, and one of those stops, out of order. */
+static char *state_with_levels(struct lade_loader_config *config, char *second[2])
+{
+    struct tally t;
+    char *first[2], joined[1000];
+
+    tally_init(&t, COUNT);
+    config->shards = 2;
+    for (config->shard = 0; config->shard < 2; config->shard++)
+        first[config->shard] = leave_after(open_loader(config), 2, &t);
+    cr_assert_gt(lade_loader_join((const char *const *)first, 2, joined, sizeof joined, NULL), 0);
+    for (config->shard = 0; config->shard < 2; config->shard++)
+        second[config->shard] = leave_after(resume(config, joined), 1, &t);
+    config->shard = 0;
+    free(first[0]);
+    free(first[1]);
+    tally_free(&t);
+    return second[0];
+}
+
+Test(loader_memory, states, .init = make_folder, .fini = remove_folder)
+{
+    struct lade_source *source = numbers(COUNT);
+    struct lade_loader_config config = {.source = source, .batch = 3, .threads = 1, .slots = 2};
+    char *second[2], text[1000], path[300], *whole;
+    struct lade_error error;
+    size_t size;
+    int n;
+
+    const char *state = state_with_levels(&config, second);
+    cr_assert_geq(try_all(&config, state), 1 + 8 + 3 * 3 + 3, "three for what the state says");
+    for (n = 0, size = 0; size == 0 && n < TRIES; n++) {
+        until_failure = n;
+        size = lade_loader_join((const char *const *)second, 2, text, sizeof text, &error);
+        until_failure = -1;
+        cr_assert(size > 0 || is_lack(error.status, &error), "%d: %s", n, error.text);
+    }
+    cr_assert(size > 0 && n > 10);
+    struct lade_loader *l = resume(&config, state);
+    for (n = 0, size = 0; size == 0 && n < TRIES; n++) {
+        until_failure = n;
+        size = lade_loader_state(l, text, sizeof text);
+        until_failure = -1;
+    }
+    cr_assert_eq(size, strlen(text) + 1);
+    cr_assert_gt(n, 4);
+    /* A file is the whole state or not touched. */
+    strcpy(path, in_folder("@/state"));
+    put_file("state", "before\n", 7);
+    int status = LADE_NO_MEMORY;
+    for (n = 0; status != LADE_OK && n < TRIES; n++) {
+        char read[1000];
+        until_failure = n;
+        status = lade_loader_save(l, path, &error);
+        until_failure = -1;
+        cr_assert(status == LADE_OK || is_lack(status, &error), "%d: %s", n, error.text);
+        cr_assert_gt(lade_loader_read_state(path, read, sizeof read, NULL), 0);
+        whole = status == LADE_OK ? text : "before";
+        cr_assert_str_eq(read, whole);
+    }
+    cr_assert(status == LADE_OK && n > 8);
+    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    free(second[0]);
+    free(second[1]);
+    lade_source_close(source);
+}
