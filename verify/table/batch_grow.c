@@ -1,12 +1,12 @@
 /* harness
- * property: a batch answers for each key what a call for this key alone would, also while the table grows
+ * property: a batch of look-ups answers for each key what a call for this key alone would, also while the table grows
  * threads: 2
- * bound: 1 to 2 cells; a replace and batches of two keys, growth and all moves
- * executions: 1979
+ * bound: 1 to 2 cells; a replace and a batch of two keys, growth and all moves
+ * executions: 719
  * cover: moved between
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
- * timeout: 300
+ * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */
 #define THREADS 2
@@ -15,7 +15,7 @@
 #include "small.h"
 
 static const uint64_t key[2] = {1, UINT64_C(3) << 62};
-static uint64_t value[2], winner[2];
+static uint64_t value[2];
 static int status[2];
 
 static void setup(void)
@@ -26,7 +26,6 @@ static void setup(void)
 
 static void work(int id)
 {
-    static const uint64_t mine[2] = {21, 22};
     size_t good = 0;
 
     if (id == 0) {
@@ -42,14 +41,11 @@ static void work(int id)
     assert(status[1] == LADE_ABSENT);
     if (root_of(table)->cells == 2)
         cover(moved);
-    good = lade_table_insert_many(table, key, 2, mine, winner, status);
-    assert(status[0] == LADE_PRESENT && winner[0] == 13);
-    assert(good == 1 && status[1] == LADE_OK && winner[1] == 22);
 }
 
 static void finish(void)
 {
-    assert(get_(-1, key[0]) == 13 && get_(-1, key[1]) == 22);
-    assert(cells_of(key[0]) == 1 && cells_of(key[1]) == 1);
+    assert(get_(-1, key[0]) == 13 && get_(-1, key[1]) == NONE);
+    assert(cells_of(key[0]) == 1);
     unmake();
 }

@@ -7,7 +7,7 @@
  * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
- * timeout: 120
+ * timeout: 300
  */
 /* SPDX-License-Identifier: MIT */
 #define THREADS 2
