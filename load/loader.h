@@ -36,14 +36,16 @@ enum lade_worker_state {
     LADE_WORKER_LOST,  /* was ended inside a function of the user; its claim is to be redone */
 };
 
+#ifndef LADE_USED
 #define LADE_USED 4
+#endif
 
 struct lade_worker {
     struct lade_loader *loader;
     pthread_t thread;
     _Atomic uint32_t state;
-    _Atomic bool replaced;  /* its batch has been given to another one */
-    _Atomic uint64_t batch; /* that it makes or is about to plan, + 1; 0: none */
+    _Atomic uint64_t replaced; /* batch that was given to another one, + 1; 0: none */
+    _Atomic uint64_t batch;    /* that it makes or is about to plan, + 1; 0: none */
     struct lade_claim claim;
     bool redo; /* begins with its claim */
     bool finished;
@@ -113,7 +115,9 @@ int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *t
 #define LADE_NO_SAMPLE UINT64_MAX
 int lade_worker_bear(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label, int status,
                      uint64_t *faults, struct lade_error *error);
+/* Whether it is to take nothing more on, and whether what it has claimed is wanted no more. */
 bool lade_worker_is_stopped(struct lade_worker *w);
+bool lade_worker_is_relieved(struct lade_worker *w);
 
 /* The consumer makes a batch itself. False: there is none to make, or no room. */
 bool lade_worker_help(struct lade_worker *w);

@@ -31,7 +31,7 @@ static int revive(struct lade_loader *l, struct lade_worker *w, struct lade_erro
     return start(w, error);
 }
 
-/* The thread may go on at any time. It keeps what it has, and ends when it finds that its batch was given away. */
+/* The thread may go on at any time. It keeps what it has, and takes nothing more on. */
 static int relieve(struct lade_loader *l, struct lade_worker *late, struct lade_error *error)
 {
     int status = look_at_limit(l, error);
@@ -51,7 +51,7 @@ static int relieve(struct lade_loader *l, struct lade_worker *late, struct lade_
         return LADE_OK;
     }
     l->replaced++;
-    atomic_store_explicit(&late->replaced, true, memory_order_relaxed); /* only ends work early */
+    atomic_store_explicit(&late->replaced, w->claim.batch + 1, memory_order_relaxed); /* only ends work early */
     return start(w, error);
 }
 
@@ -59,7 +59,8 @@ static int relieve(struct lade_loader *l, struct lade_worker *late, struct lade_
 static bool is_awaited(const struct lade_loader *l, const struct lade_worker *w)
 {
     return l->bag ? atomic_load_explicit(&w->committed, memory_order_relaxed) < LADE_CLAIM_NONE
-                  : atomic_load_explicit(&w->batch, memory_order_relaxed) == l->low + 1;
+                  : atomic_load_explicit(&w->batch, memory_order_relaxed) == l->low + 1 &&
+                        atomic_load_explicit(&w->replaced, memory_order_relaxed) != l->low + 1;
 }
 
 int lade_loader_supervise(struct lade_loader *l, struct lade_error *error)
@@ -72,10 +73,9 @@ int lade_loader_supervise(struct lade_loader *l, struct lade_error *error)
         struct lade_worker *w = &l->worker[i];
         int status = LADE_OK;
         uint32_t state = lade_ring_hear(&w->state);
-        if (state == LADE_WORKER_LOST && !atomic_load_explicit(&w->replaced, memory_order_relaxed))
+        if (state == LADE_WORKER_LOST && atomic_load_explicit(&w->replaced, memory_order_relaxed) != w->claim.batch + 1)
             status = revive(l, w, error);
-        else if (is_late && state == LADE_WORKER_RUNS && !atomic_load_explicit(&w->replaced, memory_order_relaxed) &&
-                 is_awaited(l, w))
+        else if (is_late && state == LADE_WORKER_RUNS && is_awaited(l, w))
             status = relieve(l, w, error);
         if (status != LADE_OK)
             return status;

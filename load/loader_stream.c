@@ -66,7 +66,7 @@ static bool put_claimed(struct lade_worker *w)
         struct head *head = lade_bag_room(w->bag);
         uint64_t faults = 0;
         *head = (struct head){.id = w->ids[i], .epoch = epoch};
-        if (lade_worker_is_stopped(w))
+        if (lade_worker_is_relieved(w))
             return false;
         int status = lade_worker_make(w, epoch, head->id, head + 1, &head->label, &w->error);
         status = lade_worker_bear(w, epoch, &head->id, head + 1, &head->label, status, &faults, &w->error);

@@ -15,6 +15,13 @@ bool lade_worker_is_stopped(struct lade_worker *w)
            atomic_load_explicit(&w->replaced, memory_order_relaxed);
 }
 
+bool lade_worker_is_relieved(struct lade_worker *w)
+{
+    /* Who is thought late with one batch may have planned another one meanwhile, which nobody else makes. */
+    return atomic_load_explicit(&w->loader->cancelled, memory_order_relaxed) ||
+           atomic_load_explicit(&w->replaced, memory_order_relaxed) == w->claim.batch + 1;
+}
+
 int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, int64_t *label,
                      struct lade_error *error)
 {
@@ -120,15 +127,16 @@ static enum claimed claim_batch(struct lade_worker *w)
         read = lade_ring_read_plan(&l->ring, word);
         w->claim.batch = word[0];
         memcpy(&w->claim.start, word + 1, sizeof w->claim.start);
-        if (w->claim.start.epoch >= l->config.epochs)
-            return NO_MORE;
-        if (!w->has_buffer || !lade_ring_has_place(&l->ring, w->claim.batch))
-            return NO_ROOM;
+        bool more = w->claim.start.epoch < l->config.epochs;
+        if (!more || !w->has_buffer || !lade_ring_has_place(&l->ring, w->claim.batch)) {
+            atomic_store_explicit(&w->batch, 0, memory_order_relaxed);
+            return more ? NO_ROOM : NO_MORE;
+        }
         slot = &l->slot[w->buffer];
         lade_claim_plan(l, &w->walk, &w->claim, slot->ids, &slot->count);
         word[0]++;
         memcpy(word + 1, &w->claim.end, sizeof w->claim.end);
-        /* For the consumer, should this thread be late; a thread that fails here has another number at once. */
+        /* For the consumer, should this thread be late; a thread that fails here has another number, or none, at once. */
         atomic_store_explicit(&w->batch, w->claim.batch + 1, memory_order_relaxed);
     } while (!lade_ring_plan(&l->ring, read, word, &w->paper));
     return CLAIMED;
@@ -192,7 +200,7 @@ static bool fill(struct lade_worker *w)
     slot->faults = 0;
     slot->status = LADE_OK;
     for (uint64_t i = 0, done; i < n;) {
-        if (lade_worker_is_stopped(w))
+        if (lade_worker_is_relieved(w))
             return false;
         int status = make_some(w, slot, i, row, n - i < AT_ONCE ? n - i : AT_ONCE, &done);
         i += done;
