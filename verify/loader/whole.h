@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loader itself, workers and consumer, over an order and a source that a checker can go through: each epoch has one
+ * batch, each batch one sample, whose number is the epoch's and whose bytes follow from it. Threads 0 to WORKERS - 1 are
+ * workers, the last one is the consumer. LATER workers may take the place of others.
+ */
+#define LADE_PAPER_WORDS 2
+#define LADE_USED 1
+#include "loader.h"
+
+#include <string.h>
+
+#define WORKERS (THREADS - 1)
+#ifndef SPARE
+#define SPARE 0 /* buffers that no worker begins with */
+#endif
+#ifndef LATER
+#define LATER 0
+#endif
+#define WORKERS_MAX (WORKERS + LATER)
+#define BUFFERS (SPARE + WORKERS_MAX)
+#define PLACES 4
+_Static_assert(PLACES >= BUFFERS, "a place for each buffer");
+
+/* Of a place in the order the epoch is all that there is. GenMC knows no memcpy. */
+static void *copy(void *to, const void *from, size_t size)
+{
+    assert(size == sizeof(struct lade_cursor));
+    *(uint64_t *)to = *(const uint64_t *)from;
+    return to;
+}
+#define memcpy copy
+#define memmove(to, from, size) assert(0)
+
+/* No thread ends inside a function of the user. */
+#undef pthread_cleanup_push
+#undef pthread_cleanup_pop
+#define pthread_cleanup_push(function, argument) void *last = (argument)
+#define pthread_cleanup_pop(run) leave(last)
+
+#include "loader.c"
+#include "loader_replace.c"
+#include "loader_work.c"
+
+uint64_t lade_order_left(const struct lade_order *order, const struct lade_cursor *cursor)
+{
+    (void)order, (void)cursor;
+    return 1;
+}
+
+bool lade_order_is_even(const struct lade_order *order, uint64_t epoch)
+{
+    (void)order, (void)epoch;
+    return true;
+}
+
+void lade_order_pass(const struct lade_order *order, struct lade_cursor *cursor, uint64_t count)
+{
+    (void)order;
+    cursor->epoch += count;
+}
+
+void lade_order_settle(const struct lade_order *order, struct lade_cursor *cursor, uint64_t least)
+{
+    (void)order, (void)cursor, (void)least;
+}
+
+void lade_order_take(const struct lade_order *order, struct lade_walk *walk, struct lade_cursor *cursor, uint64_t *ids,
+                     uint64_t count)
+{
+    (void)order, (void)walk;
+    assert(count == 1);
+    ids[0] = cursor->epoch;
+}
+
+uint64_t lade_order_mine(const struct lade_order *order, const struct lade_cursor *cursor)
+{
+    (void)order, (void)cursor;
+    return 0;
+}
+
+static uint64_t bytes_of(uint64_t id)
+{
+    return 3 * id + 5;
+}
+
+int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t count, void *to, int64_t *labels,
+                       uint64_t *done, struct lade_error *error)
+{
+    (void)source, (void)error;
+    assert(count == 1);
+    *(uint64_t *)to = bytes_of(ids[0]);
+    labels[0] = (int64_t)ids[0];
+    *done = 1;
+    return LADE_OK;
+}
+
+int lade_fail(struct lade_error *error, int status, const char *name, uint64_t offset, const char *format, ...)
+{
+    (void)error, (void)name, (void)offset, (void)format;
+    return status;
+}
+
+bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *context)
+{
+    return pthread_create(thread, NULL, body, context) == 0;
+}
+
+const char *lade_status_text(int status)
+{
+    (void)status;
+    return "";
+}
+
+/* What does not happen here: pipelines, faults, stream mode, measures. */
+#define NEVER(type, name, parameters)                                                                                  \
+    type name parameters                                                                                               \
+    {                                                                                                                  \
+        abort();                                                                                                       \
+    }
+NEVER(int, lade_source_read,
+      (struct lade_source * source, uint64_t i, void *to, int64_t *label, struct lade_error *error))
+NEVER(uint64_t, lade_source_key, (const struct lade_source *source, uint64_t i))
+NEVER(void, lade_source_name, (const struct lade_source *source, uint64_t i, char *to, size_t size))
+NEVER(int, lade_pipeline_run,
+      (const struct lade_pipeline *pipeline, const struct lade_draw *draw, const void *from, void *to, void *scratch))
+NEVER(uint64_t, lade_order_length, (const struct lade_order *order, uint64_t epoch))
+NEVER(uint64_t, lade_order_substitute, (const struct lade_order *order, uint64_t epoch, uint64_t id, uint64_t attempt))
+NEVER(void, lade_bag_close, (struct lade_bag * bag))
+NEVER(void, lade_stream_work, (struct lade_worker * w))
+NEVER(bool, lade_stream_relieve, (struct lade_worker * late, struct lade_worker *w))
+NEVER(int, lade_stream_next,
+      (struct lade_loader * l, struct lade_batch *batch, int64_t timeout, struct lade_error *error))
+
+static struct lade_loader loader;
+static struct lade_worker worker[WORKERS_MAX];
+static struct lade_paper paper[WORKERS_MAX + 1];
+static _Atomic uint64_t place[PLACES], buffers_free[1];
+static struct lade_slot slot[BUFFERS];
+static uint64_t samples[BUFFERS], ids[BUFFERS];
+static int64_t labels[BUFFERS];
+static bool taken[PLACES];
+static struct lade_cursor ends[PLACES];
+static uint64_t froms[PLACES];
+
+struct lade_worker *lade_worker_add(struct lade_loader *l)
+{
+    struct lade_worker *w = &worker[l->workers];
+
+    assert(l->workers < WORKERS_MAX);
+    w->loader = l;
+    w->paper = ++l->workers; /* paper 0 is the first plan */
+    w->buffer = SPARE + w->paper - 1;
+    w->has_buffer = true;
+    return w;
+}
+
+static void reset_worker(struct lade_worker *w)
+{
+    atomic_init(&w->state, LADE_WORKER_NONE);
+    atomic_init(&w->replaced, false);
+    atomic_init(&w->batch, 0);
+    w->redo = w->finished = false;
+    for (int i = 0; i < LADE_USED; i++)
+        w->used[i] = 0;
+}
+
+/* A loader with all its workers running, of so many batches. */
+static void make_loader(uint64_t batches)
+{
+    struct lade_loader *l = &loader;
+
+    for (int i = 0; i < BUFFERS; i++) {
+        slot[i].samples = (uint8_t *)&samples[i];
+        slot[i].labels = &labels[i];
+        slot[i].ids = &ids[i];
+        samples[i] = ids[i] = 0;
+    }
+    for (int i = 0; i < PLACES; i++) {
+        atomic_init(&place[i], 0);
+        taken[i] = false;
+    }
+    for (int i = 0; i <= WORKERS_MAX; i++)
+        for (int j = 0; j < LADE_PAPER_WORDS; j++)
+            atomic_init(&paper[i].word[j], i ? 77 : 0);
+    l->config.batch = 1;
+    l->config.epochs = batches;
+    l->config.slots = 1;
+    l->config.in_order = true;
+    l->config.faults_max = UINT64_MAX;
+    l->config.replaced_max = LATER;
+    l->config.worker_timeout = LADE_FOREVER;
+    l->sample_bytes = sizeof samples[0];
+    l->buffers_max = BUFFERS;
+    l->slot = slot;
+    l->worker = worker;
+    l->taken = taken;
+    l->end = ends;
+    l->from = froms;
+    l->ring.paper = paper;
+    l->ring.place = place;
+    l->ring.places = PLACES;
+    l->ring.free = buffers_free;
+    l->ring.free_words = 1;
+    atomic_init(&l->ring.plan, 0);
+    atomic_init(&l->ring.low, 0);
+    atomic_init(&l->ring.awaited, 0);
+    atomic_init(&buffers_free[0], (UINT64_C(1) << SPARE) - 1);
+    atomic_init(&l->ready.number, 0);
+    atomic_init(&l->ready.waiters, 0);
+    atomic_init(&l->room.number, 0);
+    atomic_init(&l->room.waiters, 0);
+    atomic_init(&l->cancelled, 0);
+    atomic_init(&l->held, 0);
+    l->next.epoch = l->low = l->delivered = l->replaced = l->workers = 0;
+    l->ended = LADE_OK;
+    l->waiting_since = 0;
+    for (int i = 0; i < WORKERS_MAX; i++)
+        reset_worker(&worker[i]);
+    for (int i = 0; i < WORKERS; i++)
+        atomic_init(&lade_worker_add(l)->state, LADE_WORKER_RUNS);
+}
+
+/* Takes the next batch and checks it. */
+static int take_next(uint64_t number, int64_t timeout, struct lade_batch *batch)
+{
+    static struct lade_error error;
+    int status = lade_loader_next(&loader, batch, timeout, &error);
+
+    if (status == LADE_OK) {
+        assert(batch->number == number && batch->epoch == number && batch->count == 1 && batch->ids[0] == number);
+        assert(*(uint64_t *)batch->samples == bytes_of(number) && batch->labels[0] == (int64_t)number);
+    }
+    return status;
+}
+
+/* All threads have ended: the batches that are left, and then each buffer is with a worker or free, and no paper is lost. */
+static void take_rest(uint64_t number)
+{
+    static struct lade_batch batch;
+    uint64_t papers = UINT64_C(1) << (atomic_load(&loader.ring.plan) & LADE_PAPER_MASK), buffers = 0;
+
+    for (; number < loader.config.epochs; number++) {
+        assert(take_next(number, 0, &batch) == LADE_OK);
+        lade_loader_release(&loader, &batch);
+    }
+    assert(take_next(number, 0, &batch) == LADE_CLOSED);
+    for (unsigned i = 0; i < loader.workers; i++) {
+        papers |= UINT64_C(1) << worker[i].paper;
+        buffers += worker[i].has_buffer ? UINT64_C(1) << worker[i].buffer : 0;
+        /* Who makes nothing is not taken for late. */
+        uint64_t batch = atomic_load(&worker[i].batch);
+        assert(batch == 0 || batch == atomic_load(&worker[i].replaced));
+    }
+    assert(buffers + atomic_load(&buffers_free[0]) == (UINT64_C(1) << (SPARE + loader.workers)) - 1);
+    assert(papers == (UINT64_C(2) << loader.workers) - 1);
+}

@@ -1,0 +1,51 @@
+/* harness
+ * property: who is thought late, but has gone on to another batch, delivers that one; nobody else would
+ * engines: explore native tsan
+ * threads: 3
+ * bound: 1 worker and 1 in its place, two batches
+ * executions: 200
+ * cover: replaced both
+ * cover native: replaced
+ * cover tsan: replaced
+ */
+#define THREADS 2
+#define LATER 1
+#define SPARE 1
+#include "harness.h"
+
+#include "bag/futex.h"
+
+#include "whole.h"
+
+static void setup(void)
+{
+    make_loader(2);
+    loader.config.worker_timeout = 0; /* time stands still */
+    /* The worker has planned the batch, and is late with it. */
+    atomic_init(&paper[0].word[0], 1);
+    atomic_init(&paper[0].word[1], 1);
+    atomic_init(&worker[0].batch, 1);
+    worker[0].claim = (struct lade_claim){.batch = 0};
+    worker[0].redo = true;
+}
+
+static void thread(int id)
+{
+    static struct lade_error error;
+
+    if (id < WORKERS)
+        work_in_epochs(&worker[id]);
+    else
+        assert(lade_loader_supervise(&loader, &error) == LADE_OK);
+}
+
+static void finish(void)
+{
+    if (loader.replaced) {
+        pthread_join(worker[1].thread, NULL);
+        cover(replaced);
+        if (!worker[0].has_buffer && worker[0].claim.batch == 1)
+            cover(both);
+    }
+    take_rest(0);
+}
