@@ -101,14 +101,16 @@ static int cuda_open(void **self, const struct lade_backend_config *config, stru
     return LADE_OK;
 }
 
-/* Runs one call at the device of c; the answer is that of the call. */
-#define AT_DEVICE(C, CODE, CALL)                                                                                       \
+/* Runs one call at the device of c; CODE is what it answered. NAME is its name, or that of the call that led there. */
+#define AT_DEVICE(C, CODE, NAME, CALL)                                                                                 \
     do {                                                                                                               \
         int before_ = 0;                                                                                               \
         (CODE) = lade_cuda_enter((C)->device, &before_);                                                               \
         if ((CODE) == cudaSuccess) {                                                                                   \
             (CODE) = (CALL);                                                                                           \
             lade_cuda_leave((C)->device, before_);                                                                     \
+        } else {                                                                                                       \
+            (NAME) = "cudaSetDevice";                                                                                  \
         }                                                                                                              \
     } while (0)
 
@@ -143,13 +145,14 @@ static int cuda_staging_get(void *self, size_t bytes, void **memory, struct lade
 {
     const struct cuda *c = self;
     void *made = NULL;
+    const char *call = "cudaHostAlloc";
     cudaError_t code;
 
     /* Pages are aligned to more than LADE_FEEDER_ALIGN. Portable: pinned for the contexts of all devices. */
-    AT_DEVICE(c, code, cudaHostAlloc(&made, bytes, cudaHostAllocPortable));
+    AT_DEVICE(c, code, call, cudaHostAlloc(&made, bytes, cudaHostAllocPortable));
     if (code == cudaSuccess)
         *memory = made;
-    return out_of_memory_or(failure, "cudaHostAlloc", code);
+    return out_of_memory_or(failure, call, code);
 }
 
 /* After a failure copies may still be under way. */
@@ -165,10 +168,11 @@ static void cuda_staging_put(void *self, void *memory, size_t bytes)
 static int cuda_pin(void *self, void *memory, size_t bytes, struct lade_feeder_failure *failure)
 {
     const struct cuda *c = self;
+    const char *call = "cudaHostRegister";
     cudaError_t code;
 
-    AT_DEVICE(c, code, cudaHostRegister(memory, bytes, cudaHostRegisterPortable));
-    return out_of_memory_or(failure, "cudaHostRegister", code);
+    AT_DEVICE(c, code, call, cudaHostRegister(memory, bytes, cudaHostRegisterPortable));
+    return out_of_memory_or(failure, call, code);
 }
 
 static void cuda_unpin(void *self, void *memory, size_t bytes)
@@ -184,12 +188,13 @@ static int cuda_device_get(void *self, size_t bytes, void **memory, struct lade_
 {
     const struct cuda *c = self;
     void *made = NULL;
+    const char *call = "cudaMalloc";
     cudaError_t code;
 
-    AT_DEVICE(c, code, cudaMalloc(&made, bytes));
+    AT_DEVICE(c, code, call, cudaMalloc(&made, bytes));
     if (code == cudaSuccess)
         *memory = made;
-    return out_of_memory_or(failure, "cudaMalloc", code);
+    return out_of_memory_or(failure, call, code);
 }
 
 static void cuda_device_put(void *self, void *memory, size_t bytes)
@@ -216,15 +221,16 @@ static cudaError_t make_events(struct event *e)
 static int cuda_event_get(void *self, void **event, struct lade_feeder_failure *failure)
 {
     const struct cuda *c = self;
+    const char *call = "cudaEventCreateWithFlags";
     cudaError_t code;
     struct event *e = calloc(1, sizeof *e);
 
     if (!e)
         return LADE_NO_MEMORY;
-    AT_DEVICE(c, code, make_events(e));
+    AT_DEVICE(c, code, call, make_events(e));
     if (code != cudaSuccess) {
         free(e);
-        return out_of_memory_or(failure, "cudaEventCreateWithFlags", code);
+        return out_of_memory_or(failure, call, code);
     }
     *event = e;
     return LADE_OK;
@@ -243,10 +249,11 @@ static void cuda_event_put(void *self, void *event)
 /* An event that was never recorded counts as complete, to CUDA as well. */
 static int hold(const struct cuda *c, cudaStream_t stream, const struct event *e, struct lade_feeder_failure *failure)
 {
+    const char *call = "cudaStreamWaitEvent";
     cudaError_t code;
 
-    AT_DEVICE(c, code, cudaStreamWaitEvent(stream, e->done, 0));
-    return code == cudaSuccess ? LADE_OK : lade_cuda_fail(failure, "cudaStreamWaitEvent", code);
+    AT_DEVICE(c, code, call, cudaStreamWaitEvent(stream, e->done, 0));
+    return code == cudaSuccess ? LADE_OK : lade_cuda_fail(failure, call, code);
 }
 
 static int cuda_after(void *self, void *event, struct lade_feeder_failure *failure)
@@ -282,10 +289,10 @@ static int cuda_copy(void *self, void *device, const void *staging, size_t bytes
 {
     const struct cuda *c = self;
     struct event *e = ready;
-    const char *call = "cudaSetDevice";
+    const char *call = "";
     cudaError_t code;
 
-    AT_DEVICE(c, code, copy_between(c, device, staging, bytes, e, &call));
+    AT_DEVICE(c, code, call, copy_between(c, device, staging, bytes, e, &call));
     e->timed = code == cudaSuccess;
     return code == cudaSuccess ? LADE_OK : lade_cuda_fail(failure, call, code);
 }
@@ -295,11 +302,13 @@ static int64_t cuda_copied(void *self, void *ready)
     const struct cuda *c = self;
     const struct event *e = ready;
     float milliseconds = -1;
+    const char *call;
     cudaError_t code;
 
     if (!e->timed)
         return -1;
-    AT_DEVICE(c, code, cudaEventElapsedTime(&milliseconds, e->begin, e->done));
+    AT_DEVICE(c, code, call, cudaEventElapsedTime(&milliseconds, e->begin, e->done));
+    (void)call;
     return code == cudaSuccess && milliseconds >= 0 ? (int64_t)((double)milliseconds * 1e6) : -1;
 }
 
@@ -324,10 +333,10 @@ static int cuda_record(void *self, void *event, enum lade_feeder_done done, void
 {
     const struct cuda *c = self;
     struct event *e = event;
-    const char *call = "cudaSetDevice";
+    const char *call = "";
     cudaError_t code;
 
-    AT_DEVICE(c, code, record_behind(c, e, done, handle, &call));
+    AT_DEVICE(c, code, call, record_behind(c, e, done, handle, &call));
     e->timed = false;
     return code == cudaSuccess ? LADE_OK : lade_cuda_fail(failure, call, code);
 }
@@ -336,13 +345,14 @@ static int cuda_query(void *self, void *event, struct lade_feeder_failure *failu
 {
     const struct cuda *c = self;
     const struct event *e = event;
+    const char *call = "cudaEventQuery";
     cudaError_t code;
 
-    AT_DEVICE(c, code, cudaEventQuery(e->done));
+    AT_DEVICE(c, code, call, cudaEventQuery(e->done));
     if (code == cudaSuccess)
         return 1;
     if (code != cudaErrorNotReady)
-        return lade_cuda_fail(failure, "cudaEventQuery", code);
+        return lade_cuda_fail(failure, call, code);
     (void)cudaGetLastError(); /* "not ready" is no error, but the runtime keeps it as one */
     return 0;
 }

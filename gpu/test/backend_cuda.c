@@ -238,8 +238,12 @@ Test(cuda, each_call_that_fails_is_named_and_nothing_is_left)
         {"cudaEventRecord", 2, LADE_DEVICE},
         {"cudaEventRecord", 3, LADE_DEVICE},
         {"cudaEventQuery", 1, LADE_DEVICE},
-        {"cudaSetDevice", 1, LADE_DEVICE},
-        {"cudaFree", 1, 1}, /* what is given back is given back */
+        {"cudaSetDevice", 1, LADE_DEVICE}, /* open; the even ones lead back */
+        {"cudaSetDevice", 3, LADE_DEVICE}, /* staging_get */
+        {"cudaSetDevice", 5, LADE_DEVICE},
+        {"cudaSetDevice", 7, LADE_DEVICE},
+        {"cudaSetDevice", 9, LADE_DEVICE}, /* pin */
+        {"cudaFree", 1, 1},                /* what is given back is given back */
     };
     const char *call = NULL;
 
