@@ -7,7 +7,7 @@
  * side: counts that are too even are as suspicious as counts that are too uneven.
  *
  * False alarms. The whole suite may have 10^-6. CHI_ALPHA is a thousandth of that, and five programs make at most CHI_MOST
- * tests each, so that they stay below by a factor of two. That factor is there because the statistic is chi-square only in
+ * tests each, loader_stats 20, so that they stay below by a factor of about two. That factor is there because the statistic is chi-square only in
  * the limit: each cell expects CHI_LEAST counts or more, and then the tail is off by less than two.
  *
  * Power. Under cell probabilities p_i (1 + e_i) the statistic is noncentral chi-square with noncentrality N * sum p_i
