@@ -13,7 +13,8 @@ Every memory order stronger than relaxed in the libraries is a *site* with a nam
 the module's harnesses run on the weakened library, under two independent model checkers with the model RC11: our own
 `verify/explore`, and GenMC. KILLED means that a harness found a counterexample, and names the harness and the kind of
 error: the order is needed, and the harness would notice its loss. KEPT means that none did, and gives the reason why the
-order stays. SKIP means that the page was written where that checker was not to be had.
+order stays. SKIP means that the page was written where that checker was not to be had, or, of a protocol mutant,
+that it cannot run that code.
 
 Written by `verify/certify`, which leaves each counterexample as text and picture in `build/certificate/`. Two checkers
 that do not agree are an error. `verify/certify --check` fails when this page and the sources differ; it compares the

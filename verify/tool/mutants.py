@@ -34,6 +34,10 @@ class Mutant:
     why: str = ""
     orders: tuple[str, str] = ("", "")  # what to set at run time: order, failure order; empty: leave it, or not by an order
     informative: bool = False           # says something about the site, but may survive
+    only: str = ""                      # the engine that can run the code; empty: all can
+
+    def fits(self, engine: str) -> bool:
+        return engine == "explore" if self.informative else self.only in ("", engine)
 
     def slug(self) -> str:
         return re.sub(r"[^\w.]+", "-", f"{self.name}-{self.label}" if self.label else self.name).strip("-")
@@ -103,7 +107,7 @@ def _parse(path: Path) -> dict[str, str]:
     fields: dict[str, list[str]] = {}
     current = ""
     for line in path.read_text(encoding="utf-8").splitlines():
-        found = re.match(r"^(file|name|why|replace|with):(?: (.*))?$", line)
+        found = re.match(r"^(file|name|why|engine|replace|with):(?: (.*))?$", line)
         if found:
             current = found.group(1)
             fields[current] = [found.group(2)] if found.group(2) else []
@@ -112,6 +116,9 @@ def _parse(path: Path) -> dict[str, str]:
     missing = {"file", "name", "why", "replace", "with"} - fields.keys()
     if missing:
         raise MutantError(f"{path}: no `{sorted(missing)[0]}:`")
+    engine = " ".join(fields.get("engine", []))
+    if engine not in ("", "explore", "genmc"):
+        raise MutantError(f"{path}: no engine `{engine}`; nobody would judge the mutant")
     return {name: ("\n" if name in ("replace", "with") else " ").join(lines).strip("\n") for name, lines in fields.items()}
 
 
@@ -128,7 +135,7 @@ def protocol_mutants(module: str, root: Path) -> list[Mutant]:
             raise MutantError(f"{path}: the text to replace occurs {text.count(old)} times in {fields['file']}, want once")
         line = text[:text.index(old)].count("\n") + 1
         out.append(Mutant(module, fields["name"].strip(), fields["file"], line, "",
-                          text.replace(old, fields["with"]), fields["why"].strip()))
+                          text.replace(old, fields["with"]), fields["why"].strip(), only=fields.get("engine", "").strip()))
     return out
 
 

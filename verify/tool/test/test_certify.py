@@ -129,6 +129,21 @@ class Certify(Library):
         self.assertEqual(code, 1, output)
         self.assertIn("occurs 0 times", output)
 
+    def test_protocol_mutant_of_one_engine(self) -> None:
+        place = self.folder / "verify" / "box" / "mutants" / "wrong-word.txt"
+        text = MUTANT.format(by=1).replace("replace:", "engine: explore\nreplace:")
+        place.write_text(text)
+        code, output = self.certify("--json", "c.json")
+        self.assertEqual(code, 0, output)
+        rows = json.loads((self.folder / "c.json").read_text())["rows"]
+        self.assertEqual([(r["engine"], r["verdict"]) for r in rows if r["protocol"]], [("explore", "KILLED")])
+        self.assertRegex(self.page(), r"wrong-word .* KILLED by `box/mp`: \w+ \| SKIP \|")
+        self.assertEqual(self.certify("--check")[0], 0)
+        place.write_text(text.replace("engine: explore", "engine: explorer"))
+        code, output = self.certify()
+        self.assertEqual(code, 1, output)
+        self.assertIn("no engine `explorer`", output)
+
     def test_inexact_pair(self) -> None:
         self.change("atomic_load_explicit(&full, memory_order_acquire)",
                     "atomic_compare_exchange_strong_explicit(&full, &word, 2, memory_order_acquire, memory_order_relaxed)")
