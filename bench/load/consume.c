@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#define PATIENCE INT64_C(20000000000) /* nanoseconds */
+/* Nanoseconds, and how often. The clock goes on while the whole process is stopped, which is no fault of the loader's. */
+#define PATIENCE INT64_C(2000000000)
+#define ATTEMPTS 10
 
 void consumer_begin(struct consumer *consumer, const struct lade_loader_config *config)
 {
@@ -15,7 +17,11 @@ void consumer_begin(struct consumer *consumer, const struct lade_loader_config *
 
 void consumer_end(struct consumer *consumer)
 {
-    if (lade_loader_destroy(consumer->loader, PATIENCE) != LADE_OK)
+    int status = LADE_TIMEOUT;
+
+    for (int i = 0; i < ATTEMPTS && status == LADE_TIMEOUT; i++)
+        status = lade_loader_destroy(consumer->loader, PATIENCE);
+    if (status != LADE_OK)
         fail("the loader does not end");
 }
 
@@ -47,8 +53,10 @@ uint64_t consume(struct consumer *consumer, bool *last)
 {
     struct lade_batch batch;
     struct lade_error error;
-    int status = lade_loader_next(consumer->loader, &batch, PATIENCE, &error);
+    int status = LADE_TIMEOUT;
 
+    for (int i = 0; i < ATTEMPTS && status == LADE_TIMEOUT; i++)
+        status = lade_loader_next(consumer->loader, &batch, PATIENCE, &error);
     if (status == LADE_TIMEOUT)
         fail("no batch came");
     if (status != LADE_OK)
