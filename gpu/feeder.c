@@ -3,7 +3,7 @@
 #include "feeder.h"
 
 /* How long to sleep between two looks at an event of the device, which wakes nobody. */
-#define NAP_MIN 20000 /* nanoseconds */
+#define NAP_MIN 5000 /* nanoseconds */
 #define NAP_MAX 1000000
 
 #ifndef LADE_FEEDER_NAP /* harnesses have another idea of time */
@@ -71,29 +71,17 @@ int lade_feeder_await(struct lade_feeder *f, void *event, int64_t deadline, bool
     }
 }
 
-/* What a thread waits for, and what tells of it. number is read by COPY, written by the others. */
-enum slots_call { CLAIM, COPY, TAKE };
+/* What a thread waits for. */
+enum slots_call { CLAIM, TAKE };
 
 static int slots_try(struct lade_feeder *f, enum slots_call call, uint64_t *number)
 {
-    switch (call) {
-    case CLAIM:
-        return lade_slots_claim(&f->slots, number);
-    case COPY:
-        return lade_slots_to_copy(&f->slots, *number);
-    default:
-        return lade_slots_take(&f->slots, number);
-    }
-}
-
-static struct lade_event *slots_event(struct lade_feeder *f, enum slots_call call)
-{
-    return call == CLAIM ? &f->slots.freed : call == COPY ? &f->slots.filled : &f->slots.ready;
+    return call == CLAIM ? lade_slots_claim(&f->slots, number) : lade_slots_take(&f->slots, number);
 }
 
 static int slots_wait(struct lade_feeder *f, enum slots_call call, uint64_t *number, int64_t deadline)
 {
-    struct lade_event *event = slots_event(f, call);
+    struct lade_event *event = call == CLAIM ? &f->slots.freed : &f->slots.ready;
     int status = LADE_EMPTY;
 
     lade_event_expect(event);
@@ -158,36 +146,6 @@ static void write_batch(struct lade_feeder *f, struct lade_slot *slot, uint64_t 
         slot->shape[i].dim[0] = to.rows;
 }
 
-/* Whether there can be another batch. */
-static bool fill_slot(struct lade_feeder *f, uint64_t number)
-{
-    struct lade_slot *slot = &f->slot[number % f->slots.depth];
-
-    if (await_staging(f, slot, number) != LADE_OK)
-        return false;
-    int64_t began = lade_now();
-    lade_feeder_note(f, LADE_FEEDER_FILL_BEGINS, number);
-    write_batch(f, slot, number);
-    lade_feeder_note(f, LADE_FEEDER_FILLED, number);
-    lade_feeder_add_time(&f->counts.fill_time, lade_now() - began);
-    bool more = slot->status == LADE_OK;
-    lade_feeder_add(&f->counts.filled, more);
-    lade_slots_filled(&f->slots, number);
-    if (!more)
-        lade_slots_end(&f->slots);
-    return more;
-}
-
-bool lade_feeder_fill_one(struct lade_feeder *f)
-{
-    uint64_t number = 0;
-
-    int status = lade_slots_claim(&f->slots, &number);
-    if (status == LADE_EMPTY)
-        status = slots_wait(f, CLAIM, &number, -1);
-    return status == LADE_OK && fill_slot(f, number);
-}
-
 /* The device's memory is written after the consumers' streams have passed it; the host does not wait for that. */
 static int enqueue(struct lade_feeder *f, struct lade_slot *slot)
 {
@@ -224,13 +182,44 @@ static bool copy_slot(struct lade_feeder *f, uint64_t number)
     return true;
 }
 
-bool lade_feeder_copy_one(struct lade_feeder *f, uint64_t number)
+/* Copies what is filled, in order, unless somebody else does. Where the batches end the baton stays. */
+static void copy_filled(struct lade_feeder *f)
 {
-    int status = lade_slots_to_copy(&f->slots, number);
+    uint64_t number = 0;
 
+    while (lade_slots_stopped(&f->slots) == LADE_OK && lade_slots_baton(&f->slots, &number) && copy_slot(f, number))
+        lade_slots_passed(&f->slots, number);
+}
+
+/* Whether there can be another batch. */
+static bool fill_slot(struct lade_feeder *f, uint64_t number)
+{
+    struct lade_slot *slot = &f->slot[number % f->slots.depth];
+
+    if (await_staging(f, slot, number) != LADE_OK)
+        return false;
+    int64_t began = lade_now();
+    lade_feeder_note(f, LADE_FEEDER_FILL_BEGINS, number);
+    write_batch(f, slot, number);
+    lade_feeder_note(f, LADE_FEEDER_FILLED, number);
+    lade_feeder_add_time(&f->counts.fill_time, lade_now() - began);
+    bool more = slot->status == LADE_OK;
+    lade_feeder_add(&f->counts.filled, more);
+    lade_slots_filled(&f->slots, number);
+    if (!more)
+        lade_slots_end(&f->slots);
+    copy_filled(f);
+    return more;
+}
+
+bool lade_feeder_fill_one(struct lade_feeder *f)
+{
+    uint64_t number = 0;
+
+    int status = lade_slots_claim(&f->slots, &number);
     if (status == LADE_EMPTY)
-        status = slots_wait(f, COPY, &number, -1);
-    return status == LADE_OK && copy_slot(f, number);
+        status = slots_wait(f, CLAIM, &number, -1);
+    return status == LADE_OK && fill_slot(f, number);
 }
 
 static int take(struct lade_feeder *f, uint64_t *number, int64_t timeout)

@@ -66,12 +66,11 @@ struct lade_feeder {
     _Atomic unsigned running;
     struct lade_event gone;
     unsigned threads;
-    pthread_t thread[LADE_FEEDER_FILLERS_MAX + 1];
+    pthread_t thread[LADE_FEEDER_FILLERS_MAX];
 };
 
-/* The two kinds of threads: each call is one batch, and says whether there can be another one. */
+/* What the feeder's threads do: one batch. Whether there can be another one. */
 bool lade_feeder_fill_one(struct lade_feeder *f);
-bool lade_feeder_copy_one(struct lade_feeder *f, uint64_t number);
 
 /* Ends the feeder after a call of the device that failed. LADE_DEVICE. */
 int lade_feeder_fail(struct lade_feeder *f, const struct lade_feeder_failure *failure);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose turn it is with a slot: fillers, the copier, consumers, and fillers again. Internal.
+ * Whose turn it is with a slot: a filler, who copies, a consumer, and a filler again. Internal.
  *
  * Batch n lies in slot n % depth. Each slot has a word that says which batch it is at and what comes next, as in the
  * queue of Vyukov (2010): n may be filled, is filled, is ready (on its way to the device), or is where the batches end.
  * The word only grows: a slot that is released is at batch n + depth. Fillers claim numbers from tail, consumers from
- * head; the copier goes through the numbers one by one. Nothing here knows of memory or devices.
+ * head. Copies are made in the order of the numbers, by the filler who has the baton; who has filled a slot and finds the
+ * baton taken can go, since who has it looks again after putting it down. Nothing here knows of memory or devices.
  */
 #ifndef LADE_GPU_SLOTS_H
 #define LADE_GPU_SLOTS_H
@@ -27,11 +28,11 @@ struct lade_turn {
 struct lade_slots {
     struct lade_turn *turn;
     uint64_t depth;
-    _Alignas(LADE_SLOTS_APART) _Atomic uint64_t tail; /* 2 * batches begun, plus 1 when no more are */
-    _Alignas(LADE_SLOTS_APART) _Atomic uint64_t head; /* batches taken */
-    _Alignas(LADE_SLOTS_APART) _Atomic int stop;      /* LADE_OK, or what everybody is to answer */
+    _Alignas(LADE_SLOTS_APART) _Atomic uint64_t tail;  /* 2 * batches begun, plus 1 when no more are */
+    _Alignas(LADE_SLOTS_APART) _Atomic uint64_t head;  /* batches taken */
+    _Alignas(LADE_SLOTS_APART) _Atomic uint64_t baton; /* 2 * batches copied, plus 1 while somebody copies */
+    _Alignas(LADE_SLOTS_APART) _Atomic int stop;       /* LADE_OK, or what everybody is to answer */
     _Alignas(LADE_SLOTS_APART) struct lade_event freed;
-    struct lade_event filled;
     struct lade_event ready;
 };
 
@@ -48,9 +49,10 @@ static inline void lade_slots_init(struct lade_slots *s, struct lade_turn *turn,
         atomic_init(&turn[i].word, lade_slot_word(i, SLOT_FREE));
     atomic_init(&s->tail, 0);
     atomic_init(&s->head, 0);
+    atomic_init(&s->baton, 0);
     atomic_init(&s->stop, LADE_OK);
-    struct lade_event *const event[] = {&s->freed, &s->filled, &s->ready};
-    for (int i = 0; i < 3; i++) {
+    struct lade_event *const event[] = {&s->freed, &s->ready};
+    for (int i = 0; i < 2; i++) {
         atomic_init(&event[i]->number, 0);
         atomic_init(&event[i]->waiters, 0);
     }
@@ -66,8 +68,33 @@ static inline void lade_slots_filled(struct lade_slots *s, uint64_t number)
 {
     LADE_STEP();
     atomic_store_explicit(lade_slot_turn(s, number), lade_slot_word(number, SLOT_FILLED),
-                          memory_order_release); /* [feeder.filled] -> [feeder.copy] */
-    lade_event_tell_after(&s->filled);
+                          memory_order_seq_cst); /* [feeder.filled] -> [feeder.copy] */
+}
+
+/* Takes the baton if nobody has it and the batch that it stands at is filled. Behind lade_slots_filled(). */
+static inline bool lade_slots_baton(struct lade_slots *s, uint64_t *number)
+{
+    LADE_STEP();
+    /* What the last one with the baton did is there. Whose slot is missed here is seen by the one who has it. */
+    uint64_t baton = atomic_load_explicit(&s->baton, memory_order_seq_cst); /* [feeder.baton] -> [feeder.passed] */
+    if (baton % 2)
+        return false;
+    LADE_STEP();
+    /* The batch is complete. */
+    uint64_t word =
+        atomic_load_explicit(lade_slot_turn(s, baton / 2), memory_order_seq_cst); /* [feeder.copy] -> [feeder.filled] */
+    *number = baton / 2;
+    LADE_STEP();
+    return word == lade_slot_word(baton / 2, SLOT_FILLED) &&
+           atomic_compare_exchange_strong_explicit(&s->baton, &baton, baton + 1, memory_order_relaxed,
+                                                   memory_order_relaxed); /* who loses it need not look again */
+}
+
+/* Puts the baton down; whoever does looks once more with lade_slots_baton(). */
+static inline void lade_slots_passed(struct lade_slots *s, uint64_t number)
+{
+    LADE_STEP();
+    atomic_store_explicit(&s->baton, 2 * (number + 1), memory_order_seq_cst); /* [feeder.passed] -> [feeder.baton] */
 }
 
 static inline void lade_slots_ready(struct lade_slots *s, uint64_t number, unsigned what)
@@ -89,7 +116,6 @@ static inline void lade_slots_released(struct lade_slots *s, uint64_t number)
 static inline void lade_slots_tell(struct lade_slots *s)
 {
     lade_event_tell_all(&s->freed);
-    lade_event_tell_all(&s->filled);
     lade_event_tell_all(&s->ready);
 }
 
@@ -119,7 +145,7 @@ static inline int lade_slots_stopped(struct lade_slots *s)
 }
 
 /*
- * The next number to fill, to copy, to take. LADE_OK; LADE_EMPTY: not yet; LADE_CLOSED: none will come; else what stop
+ * The next number to fill, to take. LADE_OK; LADE_EMPTY: not yet; LADE_CLOSED: none will come; else what stop
  * said.
  */
 static inline int lade_slots_claim(struct lade_slots *s, uint64_t *number)
@@ -145,23 +171,6 @@ static inline int lade_slots_claim(struct lade_slots *s, uint64_t *number)
             return LADE_OK;
         }
     }
-}
-
-static inline int lade_slots_to_copy(struct lade_slots *s, uint64_t number)
-{
-    int stop = lade_slots_stopped(s);
-
-    if (stop != LADE_OK)
-        return stop;
-    LADE_STEP();
-    uint64_t tail = atomic_load_explicit(&s->tail, memory_order_relaxed); /* says only how many there are */
-    if (tail % 2 && number >= tail / 2)
-        return LADE_CLOSED;
-    LADE_STEP();
-    /* The batch is complete. */
-    uint64_t word =
-        atomic_load_explicit(lade_slot_turn(s, number), memory_order_acquire); /* [feeder.copy] -> [feeder.filled] */
-    return word == lade_slot_word(number, SLOT_FILLED) ? LADE_OK : LADE_EMPTY;
 }
 
 /* *number is also set with LADE_CLOSED where a slot says that the batches end there; else to UINT64_MAX. */

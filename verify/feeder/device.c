@@ -27,7 +27,6 @@ static void thread(int id)
         if (id == 0) {
             assert(lade_slots_claim(&feeder.slots, &number) == LADE_OK);
             assert(fill_slot(&feeder, number));
-            assert(copy_slot(&feeder, i));
             assert(lade_slots_take(&feeder.slots, &number) == LADE_OK);
             hand_out(&feeder, i, &batch);
             assert(lade_feeder_release(&feeder, &batch, LADE_FEEDER_STREAM, &batch) == LADE_OK);

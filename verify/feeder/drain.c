@@ -2,8 +2,8 @@
  * property: after drain the consumer gets every batch that was begun, then hears CLOSED
  * threads: 2
  * bound: 2 slots; a filler of up to 2 batches against drain and a consumer that takes what there is
- * executions: 21
- * executions genmc: 17
+ * executions: 27
+ * executions genmc: 23
  * cover: none one both
  */
 #define THREADS 2
@@ -28,7 +28,7 @@ static void thread(int id)
 
     if (id == 0) {
         while (filled < 2 && lade_slots_claim(&feeder.slots, &number) == LADE_OK) {
-            assert(fill_slot(&feeder, number) && copy_slot(&feeder, number));
+            assert(fill_slot(&feeder, number));
             filled++;
         }
     } else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A feeder that a checker can go through: DEPTH slots of one word, filled, copied and used by the harness's own threads.
+ * A feeder that a checker can go through: DEPTH slots of one word, filled and used by the harness's own threads.
  * Its device copies at once, unless the harness wants one that takes its time (DEVICE, see device.h). A thread that would have to sleep is of no
  * interest, unless the harness includes bag/futex.h before, or tells.h, which asks whether it would ever be woken.
  */
@@ -51,6 +51,7 @@ static struct lade_slot slots[DEPTH];
 
 /* Plain words: who writes or reads them out of turn is caught. */
 static uint64_t staging[DEPTH], memory[DEPTH];
+static uint64_t copies; /* a word of the backend, which one thread at a time uses */
 
 size_t lade_shape_bytes(const struct lade_shape *shape)
 {
@@ -95,11 +96,14 @@ static int fill_word(void *self, struct lade_feeder_slot *slot, struct lade_erro
 #ifdef DEVICE
 #include "device.h"
 #else
+static int afters; /* events that copies were put behind */
+
 static int device_after(void *self, void *event, struct lade_feeder_failure *failure)
 {
     (void)self;
     (void)event;
     (void)failure;
+    afters++;
     return LADE_OK;
 }
 
@@ -110,6 +114,7 @@ static int device_copy(void *self, void *device, const void *from, size_t bytes,
     (void)bytes;
     (void)ready;
     (void)failure;
+    copies++;
     *(uint64_t *)device = *(const uint64_t *)from;
     return LADE_OK;
 }
@@ -164,6 +169,7 @@ static void make_feeder(void)
     feeder.bytes = sizeof(uint64_t);
     atomic_init(&feeder.failing, false);
     lade_slots_init(&feeder.slots, turns, DEPTH);
+    copies = 0;
     for (int i = 0; i < DEPTH; i++) {
         slots[i].feeder = &feeder;
         slots[i].staging = &staging[i];
@@ -178,11 +184,6 @@ static void make_feeder(void)
     do {                                                                                                               \
         assume(lade_slots_claim(&feeder.slots, (number)) == LADE_OK);                                                  \
         assert(fill_slot(&feeder, *(number)));                                                                         \
-    } while (0)
-#define STEP_COPY(number)                                                                                              \
-    do {                                                                                                               \
-        assume(lade_slots_to_copy(&feeder.slots, (number)) == LADE_OK);                                                \
-        assert(copy_slot(&feeder, (number)));                                                                          \
     } while (0)
 #define STEP_TAKE(batch, number)                                                                                       \
     do {                                                                                                               \

@@ -22,7 +22,6 @@ static void setup(void)
     nobody_sleeps();
     assert(lade_slots_claim(&feeder.slots, &number) == LADE_OK);
     assert(fill_slot(&feeder, number));
-    assert(copy_slot(&feeder, 0));
     assert(lade_slots_take(&feeder.slots, &number) == LADE_OK);
     hand_out(&feeder, 0, &batch);
 }

@@ -21,7 +21,6 @@ static void setup(void)
 
     make_feeder();
     assert(lade_feeder_fill_one(&feeder));
-    assert(copy_slot(&feeder, 0));
     assert(lade_slots_take(&feeder.slots, &number) == LADE_OK);
     hand_out(&feeder, 0, &batch);
 }
