@@ -189,7 +189,7 @@ static inline int lade_slots_take(struct lade_slots *s, uint64_t *number)
         if (tail % 2 && head >= tail / 2)
             return LADE_CLOSED;
         LADE_STEP();
-        /* What fill and the copier wrote about the batch is there. */
+        /* What was written about the batch is there. */
         uint64_t word =
             atomic_load_explicit(lade_slot_turn(s, head), memory_order_acquire); /* [feeder.take] -> [feeder.ready] */
         if (word == lade_slot_word(head, SLOT_ENDED)) {

@@ -155,6 +155,7 @@ Test(feeder_device, every_call_may_fail)
             struct producer p = {.batches = 40};
             struct lade_feeder_config c = faulty_config_of(&p, &faulty);
             struct lade_feeder_failure failure;
+            bool loses = strcmp(names[n], "query") == 0; /* the device, and another call may be the first to find out */
             int status = create(&c);
             if (status == LADE_OK) {
                 bool at_creation = strstr(names[n], "_get") != NULL;
@@ -162,7 +163,7 @@ Test(feeder_device, every_call_may_fail)
                 cr_assert_eq(lade_feeder_failed(feeder, &failure), !at_creation || status == LADE_DEVICE);
                 if (!at_creation) {
                     cr_assert_eq(status, LADE_DEVICE, "%s %d", names[n], (int)call);
-                    cr_assert_str_eq(failure.call, names[n]);
+                    cr_assert(loses || strcmp(failure.call, names[n]) == 0, "%s", failure.call);
                     cr_assert_eq(failure.code, FAULTY_CODE);
                 }
                 faulty_finish(faulty_of(feeder));
@@ -170,7 +171,7 @@ Test(feeder_device, every_call_may_fail)
             }
             if (status == LADE_DEVICE) {
                 cr_assert_eq(error.status, LADE_DEVICE);
-                cr_assert(strstr(error.text, names[n]) && strstr(error.text, "719"), "%s", error.text);
+                cr_assert((loses || strstr(error.text, names[n])) && strstr(error.text, "719"), "%s", error.text);
             }
             cr_assert_eq(atomic_load(&wrong), 0);
             cr_assert_eq(faulty_things(), 0, "%s %d", names[n], (int)call);
