@@ -366,7 +366,6 @@ static inline uint64_t val_in_line(struct cell *line, uint64_t h)
     return is_open_value(val) ? val : ABSENT;
 }
 
-/* Apart: the shorter the loop, the more of the next call the processor has under way. */
 LADE_TABLE_APART int get_late(struct lade_table *t, uint64_t h, uint64_t *value)
 {
     return get(t, h, value);
@@ -376,24 +375,26 @@ size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t co
 {
     struct batch b;
     size_t good = count;
+    unsigned long before = 0;
 
     if (!has_words(t) || !keys || !values || !status)
         return 0;
-    lade_read_lock();
+    if (t->is_plain)
+        before = lade_read_lock_light();
+    else
+        lade_read_lock();
     for (size_t i = 0, n; i < count; i += n) {
         n = fetch_many(t, keys + i, count - i, &b);
         for (size_t j = 0; j < n; j++) {
-            uint64_t val = val_in_line(b.line[j], b.h[j]);
-            status[i + j] = LADE_OK;
-            if (val != ABSENT) {
-                values[i + j] = val - VALUE_0;
-            } else {
-                status[i + j] = get_late(t, b.h[j], &values[i + j]);
-                good -= status[i + j] != LADE_OK;
-            }
+            uint64_t val = val_in_line(b.line[j], b.h[j]), *value = &values[i + j];
+            status[i + j] = val != ABSENT ? give(LADE_OK, val, value) : get_late(t, b.h[j], value);
+            good -= status[i + j] != LADE_OK;
         }
     }
-    lade_read_unlock();
+    if (t->is_plain)
+        (void)lade_read_unlock_light(before, LADE_OK);
+    else
+        lade_read_unlock();
     return good;
 }
 
