@@ -40,7 +40,12 @@ int lade_stream_create(struct lade_loader *l, struct lade_error *error)
 static bool put(struct lade_worker *w)
 {
     for (;;) {
-        int status = lade_bag_put_wait(w->bag, NULL, WAIT_MOST);
+        int status = lade_bag_put(w->bag, NULL);
+        if (status == LADE_FULL) {
+            int64_t begin = lade_now();
+            status = lade_bag_put_wait(w->bag, NULL, WAIT_MOST);
+            lade_count(&w->wait_time, (uint64_t)(lade_now() - begin));
+        }
         if (status == LADE_OK) {
             lade_event_tell_after(&w->loader->ready);
             return true;
@@ -68,7 +73,10 @@ static bool put_claimed(struct lade_worker *w)
         *head = (struct head){.id = w->ids[i], .epoch = epoch};
         if (lade_worker_is_relieved(w))
             return false;
+        int64_t begin = lade_now();
         int status = lade_worker_make(w, epoch, head->id, head + 1, &head->label, &w->error);
+        if (!w->loader->config.pipeline)
+            lade_count(&w->read_time, (uint64_t)(lade_now() - begin));
         status = lade_worker_bear(w, epoch, &head->id, head + 1, &head->label, status, &faults, &w->error);
         /* Faults count once as well: those of a worker that was relieved are not heard. */
         if (!lade_claim_commit(&w->committed, i, w->count))

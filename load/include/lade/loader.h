@@ -17,7 +17,7 @@
  *   sample. Both up to 2^-32 of that probability. An epoch has as many places as the part has samples.
  * Stream mode (config.buffer > 0)
  *   What Lin 2026 describes: samples are put into a bag of config.buffer samples as they are ready and drawn from it
- *   uniformly. Each sample still comes exactly once in each epoch. Batches depend on timing, and
+ *   uniformly. Each sample comes once for each epoch that is read; a batch may hold samples of two epochs. Batches depend on timing, and
  *   samples that are quick to prepare come sooner; there is no state to save. Endless sources have no other mode.
  *
  * When not to use it: for samples of different sizes, and when a batch takes less than about 2 microseconds to make.
