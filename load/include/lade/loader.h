@@ -81,7 +81,7 @@ struct lade_loader_config {
     uint64_t buffer;      /* samples; more than 0: stream mode */
     enum lade_fault fault;
     uint64_t
-        faults_max; /* SKIP, SUBSTITUTE: so many faults in an epoch are borne; the next one fails. default: any number */
+        faults_max; /* SKIP, SUBSTITUTE: so many faults in an epoch (a stream: in all) are borne; the next one fails. default: any number */
     int64_t
         worker_timeout; /* nanoseconds without a batch after which a worker is replaced; default 60 s, LADE_FOREVER: never */
     unsigned
@@ -100,15 +100,15 @@ LADE_API int lade_loader_create(struct lade_loader **loader, const struct lade_l
 
 /* Valid until released. Rows are samples; all arrays have count of them. */
 struct lade_batch {
-    uint64_t number; /* of the batch since creation or the saved state */
-    uint64_t epoch;
+    uint64_t number;       /* of the batch since creation or the saved state */
+    uint64_t epoch;        /* of a stream: the earliest of its samples */
     uint64_t count;        /* samples */
     void *samples;         /* count * sample_bytes bytes */
     size_t sample_bytes;   /* as the pipeline gives them, else as the source does */
     const int64_t *labels; /* LADE_NO_LABEL where there are none */
     const uint64_t *ids;   /* numbers of the samples in the source; with an endless source their keys */
-    uint64_t faults;       /* samples that were skipped or substituted */
-    bool last;             /* none of its epoch comes behind it */
+    uint64_t faults;       /* samples that were skipped or substituted; of a stream 0, see lade_loader_measure() */
+    bool last;             /* none of its epoch comes behind it; of a stream: it is shorter than the others */
     uint64_t slot;         /* for release */
 };
 
