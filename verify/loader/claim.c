@@ -4,6 +4,8 @@
  * bound: two claims of two samples; relieved at most once, at any time
  * executions: 5
  * cover: all_late some_late second nothing
+ * cover native: nothing
+ * cover tsan: nothing
  */
 #define THREADS 2
 #include "harness.h"
@@ -38,6 +40,7 @@ static void work(int id)
         begun = c + 1;
         lade_claim_begin(&committed);
         for (uint64_t i = 0; i < COUNT; i++) {
+            pause_here();
             if (!lade_claim_commit(&committed, i, COUNT))
                 return;
             count(id, first + i);
