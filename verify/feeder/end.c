@@ -32,7 +32,7 @@ static void thread(int id)
     }
     STEP_TAKE(&batch, &number);
     assert(number == 0);
-    assume(atomic_load_explicit(&turns[1].word, memory_order_relaxed) >= lade_slot_word(1, SLOT_READY));
+    wait_for(atomic_load_explicit(&turns[1].word, memory_order_relaxed) >= lade_slot_word(1, SLOT_READY));
     assert(lade_feeder_next(&feeder, &batch, LADE_FOREVER, NULL) == LADE_CLOSED);
     assert(lade_feeder_next(&feeder, &batch, LADE_FOREVER, NULL) == LADE_CLOSED);
     cover(ended);

@@ -179,15 +179,25 @@ static void make_feeder(void)
     }
 }
 
-/* A step of each kind, if it is its turn; else the execution is of no interest. */
+/* To a checker an execution in which it comes too late is of no interest. */
+#ifdef ENGINE_NATIVE
+#include <sched.h>
+#define wait_for(c)                                                                                                    \
+    while (!(c))                                                                                                       \
+    sched_yield()
+#else
+#define wait_for(c) assume(c)
+#endif
+
+/* A step of each kind, when it is its turn. */
 #define STEP_FILL(number)                                                                                              \
     do {                                                                                                               \
-        assume(lade_slots_claim(&feeder.slots, (number)) == LADE_OK);                                                  \
+        wait_for(lade_slots_claim(&feeder.slots, (number)) == LADE_OK);                                                \
         assert(fill_slot(&feeder, *(number)));                                                                         \
     } while (0)
 #define STEP_TAKE(batch, number)                                                                                       \
     do {                                                                                                               \
-        assume(lade_slots_take(&feeder.slots, (number)) == LADE_OK);                                                   \
+        wait_for(lade_slots_take(&feeder.slots, (number)) == LADE_OK);                                                 \
         hand_out(&feeder, *(number), (batch));                                                                         \
         check_batch(batch);                                                                                            \
     } while (0)
