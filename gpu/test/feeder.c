@@ -255,7 +255,7 @@ Test(feeder, what_is_refused)
 {
     struct producer p = {.batches = 4};
     struct lade_shape other[2] = {shapes[0], {LADE_I32, 1, {ROWS + 1}}}, none = {LADE_U8, 0, {0}};
-    void *odd = (char *)NULL + 12;
+    void *odd = (void *)(uintptr_t)12; /* no multiple of the page size */
     struct lade_feeder_config good = config_of(&p), bad[9];
 
     for (unsigned i = 0; i < 9; i++)
