@@ -134,6 +134,15 @@ Test(loader_faults, budget)
     lade_source_close(source);
 }
 
+/* The number that a sample of numbers() begins with. */
+static uint64_t number_in(const void *sample)
+{
+    uint64_t number;
+
+    memcpy(&number, sample, sizeof number);
+    return number;
+}
+
 static int refuse_some(void *context, const struct lade_image *input, const void *from, const struct lade_image *output,
                        void *to, struct lade_random *random)
 {
@@ -141,7 +150,7 @@ static int refuse_some(void *context, const struct lade_image *input, const void
     (void)output;
     (void)random;
     memcpy(to, from, lade_image_bytes(input));
-    return *(const unsigned char *)from % 10 == 3 ? LADE_FULL : LADE_OK;
+    return number_in(from) % 10 == 3 ? LADE_FULL : LADE_OK;
 }
 
 Test(loader_faults, transforms_fail_as_sources_do)
@@ -217,7 +226,7 @@ static int step_on_in_transform(void *context, const struct lade_image *input, c
     (void)output;
     (void)random;
     memcpy(to, from, lade_image_bytes(input));
-    return step_on(context, *(const unsigned char *)from);
+    return step_on(context, number_in(from));
 }
 
 /* The bytes of an epoch while workers get lost or stuck, and how many of them were replaced. */
