@@ -284,10 +284,11 @@ static bool copy(struct lade_table *t, struct array *a, const struct sought *s, 
             LADE_TABLE_COUNT(&b->used, 1);
         if (found == FOUND) {
             LADE_STEP();
-            /* No release: who gets the copy came by the frozen val, or by the root that was swung after it. */
-            if (there == ABSENT && atomic_compare_exchange_strong_explicit(
-                                       &c->val, &there, val, memory_order_acquire,
-                                       memory_order_acquire)) /* [table.copy] -> [table.change], [table.freeze] */
+            /* Who copies another byte string with the same hash compares it with this one, and comes by no other way. */
+            if (there == ABSENT &&
+                atomic_compare_exchange_strong_explicit(
+                    &c->val, &there, val, memory_order_acq_rel,
+                    memory_order_acquire)) /* [table.copy] -> [table.change], [table.freeze], [table.val] */
                 return true;
             if (!is_of(s, there))
                 continue; /* another byte string took the cell */
