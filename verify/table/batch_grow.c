@@ -2,7 +2,7 @@
  * property: a batch of look-ups answers for each key what a call for this key alone would, also while the table grows
  * threads: 2
  * bound: 1 to 2 cells; a replace and a batch of two keys, growth and all moves
- * executions: 719
+ * executions: 659
  * cover: moved between
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
