@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_THREADS = 8, QUARTERS = 4, HAND = 32 };
+enum { MOST_THREADS = 8, QUARTERS = 4, HAND = 32, STEP = 256, SAMPLES = 4 * STEP };
 
 struct crew;
 
@@ -35,7 +35,7 @@ struct crew {
     struct member member[MOST_THREADS];
     _Atomic uint32_t *slot; /* of each word */
     _Atomic uint64_t *born; /* the same for the time of its put */
-    _Atomic uint64_t clock;
+    _Atomic uint64_t clock, samples;
     _Atomic bool done, enough;
     pthread_barrier_t barrier;
 };
@@ -164,7 +164,8 @@ static void still(struct trial *t, void *(*body)(void *))
 /*
  * A static population inside a churning one. Every other word stays. Half of the threads sample; the others draw, keep some
  * of the words that may go for a while, and put those that are to stay back at once. A sample that hits the static
- * population is uniform over it. For words that a thread keeps while it is put aside see draw_body().
+ * population is uniform over it. For words that a thread keeps while it is put aside see draw_body(). Nobody churns more
+ * often than others sample: the samplers that must fail have a lock, which one thread would get again and again.
  */
 static bool stays(uint64_t word)
 {
@@ -176,7 +177,9 @@ static void churn(struct member *m)
     struct crew *c = m->crew;
     uint64_t state = c->trial->set.seed + m->number, hand[HAND], held = 0;
 
-    while (!atomic_load_explicit(&c->done, memory_order_relaxed) && m->s.errors == 0) {
+    for (uint64_t i = 0; !atomic_load_explicit(&c->done, memory_order_relaxed) && m->s.errors == 0; i++) {
+        while (i % STEP == 0 && atomic_load(&c->samples) < i && !atomic_load(&c->done))
+            (void)sched_yield();
         if (held < HAND && check_next(&state) % 2 == 0) {
             uint64_t word = sampler_draw(&m->s);
             if (word == 0)
@@ -201,8 +204,10 @@ static void *churn_body(void *arg)
         churn(m);
         return NULL;
     }
-    while (m->hits < c->trial->draws / (c->threads / 2) && m->s.errors == 0) {
+    for (uint64_t i = 1; m->hits < c->trial->draws / (c->threads / 2) && m->s.errors == 0; i++) {
         uint64_t word = sampler_sample(&m->s);
+        if (i % STEP == 0)
+            atomic_fetch_add(&c->samples, STEP);
         if (word == 0 || !stays(word))
             continue;
         size_t quarter = trial_part(word - 1, capacity, QUARTERS);
@@ -247,7 +252,10 @@ static void churning(struct trial *t, void *(*body)(void *))
     free(c.member[0].drawn);
 }
 
-/* The bag grows from its first quarter to full, again and again; samples of that first quarter are uniform over it. */
+/*
+ * The bag grows from its first quarter to full, again and again; samples of that first quarter are uniform over it. Puts wait
+ * for samples, four for each, so that the number of rounds does not depend on how quickly threads are woken.
+ */
 static void grow(struct crew *c)
 {
     uint64_t capacity = c->trial->set.capacity, total = 0;
@@ -257,7 +265,7 @@ static void grow(struct crew *c)
         (void)pthread_barrier_wait(&c->barrier);
         for (uint64_t word = capacity / 4 + 1; word <= capacity; word++) {
             sampler_put(s, word);
-            if (word % 256 == 0)
+            while (word % STEP == 0 && atomic_load(&c->samples) < word / STEP * SAMPLES)
                 (void)sched_yield();
         }
         atomic_store(&c->done, true);
@@ -279,6 +287,7 @@ static void grow(struct crew *c)
             sampler_put(s, word);
         for (unsigned i = 1; i < c->threads; i++)
             c->member[i].s = sampler_join(s, i);
+        atomic_store(&c->samples, 0);
         atomic_store(&c->done, false);
     }
     for (unsigned i = 1; i < c->threads; i++) /* dismiss() ends them */
@@ -293,7 +302,7 @@ static void *growth_body(void *arg)
 {
     struct member *m = arg;
     struct crew *c = m->crew;
-    uint64_t first = c->trial->set.capacity / 4;
+    uint64_t capacity = c->trial->set.capacity, first = capacity / 4;
 
     if (m->number == 0) {
         grow(c);
@@ -309,9 +318,11 @@ static void *growth_body(void *arg)
                 m->drawn[word - 1]++;
                 m->hits++;
             }
-            if (i % 256 == 0)
+            if (i % STEP == 0 && atomic_fetch_add(&c->samples, STEP) >= capacity / STEP * SAMPLES)
                 (void)sched_yield();
         }
+        if (m->s.errors > 0)
+            atomic_fetch_add(&c->samples, capacity * SAMPLES); /* the puts go on without it */
         (void)pthread_barrier_wait(&c->barrier);
     }
 }
