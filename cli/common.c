@@ -45,24 +45,30 @@ const char *part_name(unsigned parts, unsigned part, char *room, size_t size)
     return room;
 }
 
+double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 void progress_line(const char *what, uint64_t done, uint64_t total)
 {
     static int terminal = -1;
-    static struct timespec last;
-    struct timespec now;
+    static double last;
 
     if (terminal < 0)
         terminal = isatty(STDERR_FILENO);
     if (!terminal)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     if (done == total)
         fputs("\r\033[K", stderr);
-    else if ((now.tv_sec - last.tv_sec) * 1000 + (now.tv_nsec - last.tv_nsec) / 1000000 >= 100) {
+    else if (seconds_now() - last >= 0.1) {
         int full = (int)(40.0 * (double)done / (double)total);
         fprintf(stderr, "\r%s [%.*s%*s] %3d %%", what, full, "########################################", 40 - full, "",
                 (int)(100.0 * (double)done / (double)total));
-        last = now;
+        last = seconds_now();
     }
 }
 

@@ -6,12 +6,13 @@
  */
 #include "feed_device.h"
 
+#include "lade.h"
+
 #include <lade/convert.h>
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { EPOCHS_KEPT = 2 * LADE_FEEDER_DEPTH_MAX };
 static const int64_t farewell = 10000000000;
@@ -41,14 +42,6 @@ struct device {
     struct device_step step[DEVICE_STEPS];
     unsigned steps;
 };
-
-static double seconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static int refuse(struct lade_error *error, const char *why)
 {

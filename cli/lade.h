@@ -26,6 +26,9 @@ int source_trouble(const char *command, const struct lade_error *error);
 /* Name of a part of a split: train and test, or train, valid and test, or part0, ... */
 const char *part_name(unsigned parts, unsigned part, char *room, size_t size);
 
+/* Of a clock that only goes on. */
+double seconds_now(void);
+
 /* One line on a terminal, rewritten ten times a second; nothing in a pipe. done == total ends it. */
 void progress_line(const char *what, uint64_t done, uint64_t total);
 

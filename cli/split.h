@@ -75,9 +75,6 @@ bool report_duplicates(struct report *report, FILE *to);
 /* False after a message. */
 bool report_print(struct report *report);
 
-/* "\r12 % of 345 items" on a terminal, at most ten times a second; nothing in a pipe. done == all: takes it away. */
-void progress(uint64_t done, uint64_t all);
-
 void json_text(FILE *to, const char *text, size_t size);
 
 /* The commands. What they answer is the exit code. */

@@ -5,34 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { CLASSES_SHOWN = 8, DUPLICATES_SHOWN = 20 };
-
-void progress(uint64_t done, uint64_t all)
-{
-    static double last;
-    static int terminal = -1;
-    struct timespec t;
-
-    if (terminal < 0)
-        terminal = isatty(STDERR_FILENO);
-    if (!terminal)
-        return;
-    if (done >= all) {
-        fputs("\r\033[K", stderr);
-        return;
-    }
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    double now = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-    if (now - last < 0.1)
-        return;
-    last = now;
-    int filled = (int)(30 * done / all);
-    fprintf(stderr, "\r[%.*s%*s] %3u %% of %llu items", filled, "##############################", 30 - filled, "",
-            (unsigned)(100 * done / all), (big)all);
-}
 
 void json_text(FILE *to, const char *text, size_t size)
 {

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 int wrong_use(const char *why)
@@ -25,14 +24,6 @@ static int trouble(const char *path, int status, uint64_t offset)
     else
         fprintf(stderr, "lade split: %s: %s\n", path, lade_status_text(status));
     return EXIT_TROUBLE;
-}
-
-static double seconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* Names for parts that have none. */
@@ -151,15 +142,15 @@ static int handle_row(struct lade_split *split, const struct list *list, struct 
 static int handle_rows(struct lade_split *split, struct list *list, bool decide, struct report *r)
 {
     for (size_t i = 0; i < list->rows; i++) {
-        progress(i, list->rows);
+        progress_line("items", i, list->rows);
         int status = handle_row(split, list, &list->row[i], decide, r);
         count_status(r, status);
         if (!is_outcome(status)) {
-            progress(1, 1);
+            progress_line("items", 1, 1);
             return trouble(list->path, status, 0);
         }
     }
-    progress(1, 1);
+    progress_line("items", 1, 1);
     return EXIT_DONE;
 }
 

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define WAIT_MOST INT64_C(1000000000) /* nanoseconds; those who wait look again at times, whatever they were told */
-
 /* A batch that can be taken: the first one, or any of its epoch when they come as they are ready. */
 static bool find(struct lade_loader *l, uint64_t *batch, uint64_t *buffer)
 {

@@ -144,6 +144,9 @@ int lade_stream_create(struct lade_loader *l, struct lade_error *error);
 /* Reads a state into a loader whose order is made. */
 int lade_loader_restore(struct lade_loader *l, const char *state, struct lade_error *error);
 
+/* Nanoseconds. Those who wait look again at times, whatever they were told. */
+#define WAIT_MOST INT64_C(1000000000)
+
 /* When a time to wait from now on is over; negative: never. */
 static inline int64_t lade_deadline(int64_t now, int64_t timeout)
 {

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_MOST INT64_C(1000000000)
-
 /* A record of the bag, before the bytes of the sample. */
 struct head {
     uint64_t id, epoch;

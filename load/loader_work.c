@@ -6,8 +6,6 @@
 #include <urcu/urcu-memb.h>
 
 #define SUBSTITUTES_MAX 16
-#define WAIT_MOST INT64_C(1000000000) /* nanoseconds; those who wait look again at times, whatever they were told */
-
 bool lade_worker_is_stopped(struct lade_worker *w)
 {
     /* Only ends work early. */
