@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,6 +131,7 @@ static pid_t begin_save(enum lade_table_kind kind, enum content content, enum wa
         abort();
     if (child > 0)
         return child;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* no child goes on when the driver is stopped */
     urcu_memb_register_thread();
     struct lade_table *table[CONTENTS] = {NULL};
     table[content] = make(kind, content);
