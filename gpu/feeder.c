@@ -7,7 +7,7 @@
 #define NAP_MAX 1000000
 
 #ifndef LADE_FEEDER_NAP /* harnesses have another idea of time */
-#define LADE_FEEDER_NAP(word, number, until) lade_futex_wait(word, number, until)
+#define LADE_FEEDER_NAP(word, number, until) lade_feeder_nap(word, number, until)
 #endif
 
 int64_t lade_feeder_deadline(int64_t timeout)
@@ -69,32 +69,6 @@ int lade_feeder_await(struct lade_feeder *f, void *event, int64_t deadline, bool
         LADE_FEEDER_NAP(&f->slots.freed.number, number, deadline >= 0 && deadline < until ? deadline : until);
         nap = nap < NAP_MAX / 2 ? 2 * nap : NAP_MAX;
     }
-}
-
-/* What a thread waits for. */
-enum slots_call { CLAIM, TAKE };
-
-static int slots_try(struct lade_feeder *f, enum slots_call call, uint64_t *number)
-{
-    return call == CLAIM ? lade_slots_claim(&f->slots, number) : lade_slots_take(&f->slots, number);
-}
-
-static int slots_wait(struct lade_feeder *f, enum slots_call call, uint64_t *number, int64_t deadline)
-{
-    struct lade_event *event = call == CLAIM ? &f->slots.freed : &f->slots.ready;
-    int status = LADE_EMPTY;
-
-    lade_event_expect(event);
-    while (status == LADE_EMPTY) {
-        uint32_t seen = lade_event_number(event);
-        status = slots_try(f, call, number);
-        if (status == LADE_EMPTY && deadline >= 0 && lade_now() >= deadline)
-            status = LADE_TIMEOUT;
-        else if (status == LADE_EMPTY)
-            lade_futex_wait(&event->number, seen, deadline);
-    }
-    lade_event_leave(event);
-    return status;
 }
 
 /* The staging memory may be written: the copy out of it is complete, or, without copies, the consumers are done. */
@@ -212,6 +186,93 @@ static bool fill_slot(struct lade_feeder *f, uint64_t number)
     return more;
 }
 
+/* A consumer that fills, which close must know of. Whether it may. */
+static bool enter(struct lade_feeder *f)
+{
+    LADE_STEP();
+    /* Each change comes before or behind that of close, which is all that matters. */
+    if (atomic_fetch_add_explicit(&f->running, 2, memory_order_relaxed) % 2 == 0)
+        return true;
+    lade_feeder_gone(f);
+    return false;
+}
+
+void lade_feeder_gone(struct lade_feeder *f)
+{
+    LADE_STEP();
+    atomic_fetch_sub_explicit(&f->running, 2, memory_order_release); /* [feeder.gone] -> [feeder.alone] */
+    lade_event_tell_after(&f->gone);
+}
+
+int lade_feeder_await_alone(struct lade_feeder *f, int64_t deadline)
+{
+    int status = LADE_EMPTY;
+
+    LADE_STEP();
+    atomic_fetch_or_explicit(&f->running, 1, memory_order_relaxed); /* nobody enters behind it */
+    lade_event_expect(&f->gone);
+    while (status == LADE_EMPTY) {
+        uint32_t seen = lade_event_number(&f->gone);
+        LADE_STEP();
+        /* What they did is there. */
+        if (atomic_load_explicit(&f->running, memory_order_acquire) / 2 == 0) /* [feeder.alone] -> [feeder.gone] */
+            status = LADE_OK;
+        else if (deadline >= 0 && lade_now() >= deadline)
+            status = LADE_TIMEOUT;
+        else
+            lade_futex_wait(&f->gone.number, seen, deadline);
+    }
+    lade_event_leave(&f->gone);
+    return status;
+}
+
+/* What a consumer does before it waits. Whether there was a slot to fill. */
+static bool help(struct lade_feeder *f)
+{
+    uint64_t number = 0;
+
+    if (!enter(f))
+        return false; /* the slots say that they are closed */
+    bool claimed = lade_slots_claim(&f->slots, &number) == LADE_OK;
+    if (claimed)
+        (void)fill_slot(f, number);
+    lade_feeder_gone(f);
+    return claimed;
+}
+
+/* What a thread waits for. */
+enum slots_call { CLAIM, TAKE };
+
+static int slots_try(struct lade_feeder *f, enum slots_call call, uint64_t *number)
+{
+    int status;
+
+    if (call == CLAIM)
+        return lade_slots_claim(&f->slots, number);
+    do
+        status = lade_slots_take(&f->slots, number);
+    while (status == LADE_EMPTY && f->help && help(f));
+    return status;
+}
+
+static int slots_wait(struct lade_feeder *f, enum slots_call call, uint64_t *number, int64_t deadline)
+{
+    struct lade_event *event = call == CLAIM ? &f->slots.freed : &f->slots.ready;
+    int status = LADE_EMPTY;
+
+    lade_event_expect(event);
+    while (status == LADE_EMPTY) {
+        uint32_t seen = lade_event_number(event);
+        status = slots_try(f, call, number);
+        if (status == LADE_EMPTY && deadline >= 0 && lade_now() >= deadline)
+            status = LADE_TIMEOUT;
+        else if (status == LADE_EMPTY)
+            lade_futex_wait(&event->number, seen, deadline);
+    }
+    lade_event_leave(event);
+    return status;
+}
+
 bool lade_feeder_fill_one(struct lade_feeder *f)
 {
     uint64_t number = 0;
@@ -224,7 +285,7 @@ bool lade_feeder_fill_one(struct lade_feeder *f)
 
 static int take(struct lade_feeder *f, uint64_t *number, int64_t timeout)
 {
-    int status = lade_slots_take(&f->slots, number);
+    int status = slots_try(f, TAKE, number);
 
     if (status != LADE_EMPTY)
         return status;
@@ -309,6 +370,8 @@ static void released(struct lade_ref *holds)
     lade_feeder_add(&f->counts.released, 1);
     lade_feeder_note(f, LADE_FEEDER_RELEASED, number);
     lade_slots_released(&f->slots, number);
+    if (f->help)
+        lade_event_tell_after(&f->slots.ready); /* who waits for a batch could fill the slot */
 }
 
 int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned mark, enum lade_feeder_done done,

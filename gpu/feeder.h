@@ -45,6 +45,7 @@ struct lade_feeder {
     void *device; /* the backend's self */
     lade_feeder_fill *fill;
     void *self;
+    bool help; /* consumers fill as well */
     lade_feeder_trace *trace;
     void *trace_context;
     unsigned tensors;
@@ -62,8 +63,8 @@ struct lade_feeder {
     void *memory; /* of the turns */
     const struct lade_alloc *device_alloc;
     bool user_staging;
-    struct lade_ref users; /* the creator and the exported tensors */
-    _Atomic unsigned running;
+    struct lade_ref users;    /* the creator and the exported tensors */
+    _Atomic unsigned running; /* 2 * threads, and consumers that fill; plus 1 when it is closed */
     struct lade_event gone;
     unsigned threads;
     pthread_t thread[LADE_FEEDER_FILLERS_MAX];
@@ -71,6 +72,15 @@ struct lade_feeder {
 
 /* What the feeder's threads do: one batch. Whether there can be another one. */
 bool lade_feeder_fill_one(struct lade_feeder *f);
+
+/* A thread, or a consumer that fills, is gone. */
+void lade_feeder_gone(struct lade_feeder *f);
+
+/* After a stop: nobody begins to fill any more; waits until all who did are gone. LADE_OK, LADE_TIMEOUT. */
+int lade_feeder_await_alone(struct lade_feeder *f, int64_t deadline);
+
+/* Sleeps while *word is number, and no longer than until, as exactly as the system can. */
+void lade_feeder_nap(_Atomic uint32_t *word, uint32_t number, int64_t until);
 
 /* Ends the feeder after a call of the device that failed. LADE_DEVICE. */
 int lade_feeder_fail(struct lade_feeder *f, const struct lade_feeder_failure *failure);

@@ -33,32 +33,21 @@ static void *filler(void *argument)
 {
     struct lade_feeder *f = argument;
 
-    (void)prctl(PR_SET_TIMERSLACK, NAP_SLACK, 0, 0, 0);
     while (lade_feeder_fill_one(f))
         ;
-    atomic_fetch_sub_explicit(&f->running, 1, memory_order_relaxed); /* joining orders what it did */
-    lade_event_tell_after(&f->gone);
+    lade_feeder_gone(f);
     return NULL;
 }
 
-/* Until all threads have ended. */
-static int await_threads(struct lade_feeder *f, int64_t deadline)
+/* Also in threads of the consumer, whose habit it is to be late: it is given back. */
+void lade_feeder_nap(_Atomic uint32_t *word, uint32_t number, int64_t until)
 {
-    int status = LADE_OK;
+    int habit = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
 
-    lade_event_expect(&f->gone);
-    for (;;) {
-        uint32_t seen = lade_event_number(&f->gone);
-        if (atomic_load_explicit(&f->running, memory_order_relaxed) == 0) /* the event carries it */
-            break;
-        if (deadline >= 0 && lade_now() >= deadline) {
-            status = LADE_TIMEOUT;
-            break;
-        }
-        lade_futex_wait(&f->gone.number, seen, deadline);
-    }
-    lade_event_leave(&f->gone);
-    return status;
+    (void)prctl(PR_SET_TIMERSLACK, NAP_SLACK, 0, 0, 0);
+    lade_futex_wait(word, number, until);
+    if (habit > 0)
+        (void)prctl(PR_SET_TIMERSLACK, (unsigned long)habit, 0, 0, 0);
 }
 
 /* Until the device has passed all that it was given. A device that fails does nothing any more. */
@@ -81,7 +70,7 @@ int lade_feeder_close(struct lade_feeder *f, int64_t timeout)
     int64_t deadline = lade_feeder_deadline(timeout);
 
     lade_slots_stop(&f->slots, LADE_CLOSED);
-    int status = await_threads(f, deadline);
+    int status = lade_feeder_await_alone(f, deadline);
     return status == LADE_OK ? await_device(f, deadline) : status;
 }
 
@@ -214,6 +203,7 @@ static void take_config(struct lade_feeder *f, const struct lade_feeder_config *
 
     f->fill = c->fill;
     f->self = c->self;
+    f->help = c->help;
     f->trace = c->trace;
     f->trace_context = c->trace_context;
     f->tensors = c->tensors;
@@ -254,7 +244,7 @@ static int make_slots(struct lade_feeder *f, const struct lade_feeder_config *c,
 
 static int start(struct lade_feeder *f, unsigned fillers)
 {
-    atomic_store_explicit(&f->running, fillers, memory_order_relaxed); /* before there are threads */
+    atomic_store_explicit(&f->running, 2 * fillers, memory_order_relaxed); /* before there are threads */
     while (f->threads < fillers) {
         if (pthread_create(&f->thread[f->threads], NULL, filler, f) != 0)
             break;
@@ -262,7 +252,7 @@ static int start(struct lade_feeder *f, unsigned fillers)
     }
     if (f->threads == fillers)
         return LADE_OK;
-    atomic_fetch_sub_explicit(&f->running, fillers - f->threads, memory_order_relaxed); /* those that are not */
+    atomic_fetch_sub_explicit(&f->running, 2 * (fillers - f->threads), memory_order_relaxed); /* those that are not */
     end_threads(f);
     return LADE_NO_MEMORY;
 }
@@ -298,7 +288,7 @@ int lade_feeder_create_on(struct lade_feeder **feeder, const struct lade_backend
     if (status == LADE_OK)
         status = make_slots(f, c, depth, &failure);
     if (status == LADE_OK)
-        status = start(f, c->fillers ? c->fillers : 1);
+        status = start(f, (c->fillers ? c->fillers : 1) - (c->help ? 1 : 0));
     if (status == LADE_OK) {
         *feeder = f;
         return LADE_OK;

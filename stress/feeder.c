@@ -136,6 +136,7 @@ static bool start(struct consumer *c, struct producer *p, struct faulty_config *
     c->random = seed;
     c->depth = config.depth = 1 + check_below(&c->random, 6);
     config.fillers = 1 + check_below(&c->random, 3);
+    config.help = check_below(&c->random, 2);
     if (lade_feeder_create_on(&c->feeder, &faulty_backend, &config, NULL) != LADE_OK)
         return false;
     c->device = faulty_of(c->feeder);

@@ -43,12 +43,13 @@ static void take_all(uint64_t first, uint64_t batches, int end)
 Test(feeder, every_batch_once_and_in_order)
 {
     for (unsigned depth = 1; depth <= 5; depth++)
-        for (unsigned fillers = 1; fillers <= 3; fillers++) {
+        for (unsigned fillers = 1; fillers <= 4; fillers++) {
             struct producer p = {.batches = 40};
             struct lade_feeder_config c = config_of(&p);
             struct lade_feeder_stats stats;
             c.depth = depth;
-            c.fillers = fillers;
+            c.fillers = (fillers + 1) / 2;
+            c.help = fillers % 2;
             cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
             take_all(0, 40, LADE_CLOSED);
             lade_feeder_count(feeder, &stats);
@@ -234,6 +235,61 @@ Test(feeder, close_wakes_who_waits)
     pthread_join(thread, NULL);
     cr_assert_eq(status, LADE_CLOSED);
     atomic_store(&p.held, false);
+    lade_feeder_destroy(feeder);
+}
+
+/* Who wrote the last batch. */
+struct helper {
+    struct producer p;
+    pthread_t filler;
+};
+
+static int fill_and_say_who(void *self, struct lade_feeder_slot *slot, struct lade_error *said)
+{
+    struct helper *h = self;
+
+    h->filler = pthread_self();
+    return fill_batch(&h->p, slot, said);
+}
+
+Test(feeder, a_consumer_that_helps_fills_in_its_own_thread)
+{
+    struct helper h = {.p = {.batches = 2}};
+    struct lade_feeder_config c = config_of(NULL);
+
+    c.fill = fill_and_say_who;
+    c.self = &h;
+    c.help = true;
+    cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
+    cr_assert_eq(next(), LADE_OK);
+    cr_assert(pthread_equal(h.filler, pthread_self()));
+    cr_assert_eq(wrong(), 0);
+    cr_assert_eq(atomic_load(&h.p.calls), 1, "there is no other filler");
+    release();
+    take_all(1, 2, LADE_CLOSED);
+    lade_feeder_destroy(feeder);
+}
+
+Test(feeder, close_waits_for_a_consumer_that_fills)
+{
+    struct producer p = {.batches = UINT64_MAX};
+    struct lade_feeder_config c = config_of(&p);
+    pthread_t thread;
+    int status = LADE_OK;
+
+    c.help = true;
+    atomic_store(&p.held, true);
+    cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
+    cr_assert_eq(pthread_create(&thread, NULL, wait_for_a_batch, &status), 0);
+    while (!atomic_load(&p.inside))
+        ;
+    cr_assert_eq(lade_feeder_close(feeder, 1000000), LADE_TIMEOUT);
+    atomic_store(&p.held, false);
+    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    pthread_join(thread, NULL);
+    cr_assert_eq(status, LADE_CLOSED);
+    cr_assert_eq(next(), LADE_CLOSED, "nobody fills behind close");
+    cr_assert_eq(atomic_load(&p.calls), 1);
     lade_feeder_destroy(feeder);
 }
 

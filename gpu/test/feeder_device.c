@@ -3,6 +3,7 @@
 #include "kernels.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <unistd.h>
 
 static struct lade_feeder *feeder;
@@ -47,6 +48,7 @@ static void use_every_depth(enum lade_feeder_done done)
         struct lade_feeder_stats stats;
         c.depth = depth;
         c.fillers = 1 + depth % 2;
+        c.help = depth > 2;
         atomic_store(&looks, 0);
         cr_assert_eq(create(&c), LADE_OK);
         cr_assert_eq(use_all(done), LADE_CLOSED);
@@ -138,6 +140,41 @@ Test(feeder_device, fillers_wait_for_the_device_and_close_ends_it)
         lade_feeder_count(feeder, &stats);
     cr_assert_eq(stats.filled, 1, "the copy out of the slot is not done");
     cr_assert_eq(lade_feeder_close(feeder, 1000000), LADE_TIMEOUT);
+    faulty_hang(device, false);
+    lade_feeder_destroy(feeder);
+    cr_assert_eq(faulty_things(), 0);
+}
+
+static void *take_one(void *status)
+{
+    *(int *)status = next();
+    return NULL;
+}
+
+/* A consumer that fills waits for the copy out of its slot; close ends that. */
+Test(feeder_device, a_consumer_that_fills_waits_for_the_device_and_close_ends_it)
+{
+    struct faulty_config faulty = {.seed = 8};
+    struct producer p = {.batches = 50};
+    struct lade_feeder_config c = faulty_config_of(&p, &faulty);
+    struct lade_feeder_stats stats = {.throttle_waits = 0};
+    pthread_t thread;
+    int status = LADE_OK;
+
+    c.depth = 1;
+    c.help = true;
+    cr_assert_eq(create(&c), LADE_OK);
+    struct faulty *device = faulty_of(feeder);
+    faulty_hang(device, true);
+    cr_assert_eq(next(), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+    cr_assert_eq(pthread_create(&thread, NULL, take_one, &status), 0);
+    while (stats.throttle_waits == 0)
+        lade_feeder_count(feeder, &stats);
+    cr_assert_eq(stats.filled, 1, "the copy out of the slot is not done");
+    cr_assert_eq(lade_feeder_close(feeder, 1000000), LADE_TIMEOUT);
+    pthread_join(thread, NULL);
+    cr_assert_eq(status, LADE_CLOSED);
     faulty_hang(device, false);
     lade_feeder_destroy(feeder);
     cr_assert_eq(faulty_things(), 0);

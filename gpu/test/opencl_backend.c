@@ -98,6 +98,7 @@ Test(opencl, all_batches_arrive_whole)
     for (unsigned depth = 1; depth <= 4; depth++) {
         struct lade_feeder_config c = config_of(NULL);
         c.fillers = 1 + depth % 2;
+        c.help = depth > 2;
         c.priority = LADE_FEEDER_HIGH;
         feed(&c, LADE_FEEDER_STREAM, depth);
         feed(&c, LADE_FEEDER_EVENT, depth);

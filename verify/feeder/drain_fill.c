@@ -17,12 +17,8 @@ static struct lade_feeder_batch batch;
 
 static void setup(void)
 {
-    uint64_t number = 0;
-
     make_feeder();
-    assert(lade_feeder_fill_one(&feeder));
-    assert(lade_slots_take(&feeder.slots, &number) == LADE_OK);
-    hand_out(&feeder, 0, &batch);
+    use_first(&batch);
 }
 
 static void thread(int id)

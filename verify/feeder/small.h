@@ -168,6 +168,10 @@ static void make_feeder(void)
     feeder.shape[0].dim[0] = 1;
     feeder.bytes = sizeof(uint64_t);
     atomic_init(&feeder.failing, false);
+    atomic_init(&feeder.running, 0);
+    atomic_init(&feeder.gone.number, 0);
+    atomic_init(&feeder.gone.waiters, 0);
+    feeder.help = false;
     lade_slots_init(&feeder.slots, turns, DEPTH);
     copies = 0;
     for (int i = 0; i < DEPTH; i++) {
@@ -177,6 +181,16 @@ static void make_feeder(void)
         atomic_init(&slots[i].marks, 0);
         make_events(&slots[i]);
     }
+}
+
+/* Batch 0 is with a consumer. */
+static inline void use_first(struct lade_feeder_batch *batch)
+{
+    uint64_t number = 0;
+
+    assert(lade_slots_claim(&feeder.slots, &number) == LADE_OK && fill_slot(&feeder, number));
+    assert(lade_slots_take(&feeder.slots, &number) == LADE_OK);
+    hand_out(&feeder, 0, batch);
 }
 
 /* To a checker an execution in which it comes too late is of no interest. */

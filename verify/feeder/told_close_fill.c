@@ -16,14 +16,9 @@ static struct lade_feeder_batch batch;
 
 static void setup(void)
 {
-    uint64_t number = 0;
-
     make_feeder();
     nobody_sleeps();
-    assert(lade_slots_claim(&feeder.slots, &number) == LADE_OK);
-    assert(fill_slot(&feeder, number));
-    assert(lade_slots_take(&feeder.slots, &number) == LADE_OK);
-    hand_out(&feeder, 0, &batch);
+    use_first(&batch);
 }
 
 static void thread(int id)

@@ -15,7 +15,8 @@
  *              live on.
  * Order        batches are numbered from 0. next gives each number once, in order; with several consumers, each number to
  *              one of them. Batch n lies in slot n % depth: who holds it keeps batch n + depth from coming.
- * Progress     next waits until a batch is on its way to the device, never for the device. release never waits.
+ * Progress     next waits until a batch is on its way to the device, never for the device, unless config.help says that
+ *              consumers fill. release never waits.
  *              Only lade_feeder_host_wait() waits for the device in the consumer's thread. The feeder's own threads wait
  *              for the device when the consumer runs further ahead of it than there are slots; stats counts both.
  * Memory       depth slots of the bytes of a batch, each tensor rounded up to LADE_FEEDER_ALIGN, once on the host and,
@@ -24,7 +25,7 @@
  * Device loss  the first call of the device that fails ends the feeder: next answers LADE_DEVICE from then on, and
  *              lade_feeder_error() says which call it was and what it returned. close and destroy work as ever.
  * Stopped      a fill function that never returns keeps its batch, and those behind it, from the consumer; next and
- *              close answer LADE_TIMEOUT then.
+ *              close answer LADE_TIMEOUT then. So does a consumer that stops while it fills.
  */
 #ifndef LADE_FEEDER_H
 #define LADE_FEEDER_H
@@ -85,7 +86,13 @@ struct lade_feeder_config {
     void *native[2];
     lade_feeder_fill *fill;
     void *self;
-    unsigned fillers;               /* threads that call fill; default 1 */
+    unsigned fillers; /* threads that call fill; default 1 */
+    /*
+     * Consumers are one of the fillers: where next would wait, it fills a slot, and one thread fewer is started, with the
+     * default none. Best where batches are small and the consumer is quick. fill then runs inside next, which cannot end
+     * while it does, nor while a slot that it is to fill is still being copied, whatever its timeout.
+     */
+    bool help;
     unsigned tensors;               /* of a batch, 1 to LADE_FEEDER_TENSORS_MAX */
     const struct lade_shape *shape; /* one for each; dim[0] is the rows of a batch, the same for all. Copied. */
     /* Slots, 1 to LADE_FEEDER_DEPTH_MAX. Default LADE_FEEDER_DEPTH, or fewer where pinned_limit does not allow it. */
