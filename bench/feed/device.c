@@ -107,15 +107,16 @@ int pool_fill(void *self, struct lade_feeder_slot *slot, struct lade_error *erro
     return LADE_OK;
 }
 
-struct lade_feeder *feeder_made(struct pool *pool, const char *backend, unsigned depth, const struct device *device)
+struct lade_feeder *feeder_made(struct pool *pool, unsigned depth, bool help, const struct device *device)
 {
     struct lade_shape shape = {LADE_U8, 2, {1, pool->batch}};
     struct lade_feeder_config config = {
-        .backend = backend, .fill = pool_fill, .self = pool, .tensors = 1, .shape = &shape, .depth = depth};
+        .fill = pool_fill, .self = pool, .tensors = 1, .shape = &shape, .depth = depth, .help = help};
     struct lade_feeder *feeder;
     struct lade_error error;
 
     if (device) {
+        config.backend = "opencl";
         config.native[0] = device->context;
         config.native[1] = device->copies;
     }

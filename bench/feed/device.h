@@ -37,7 +37,7 @@ void pool_open(struct pool *pool, size_t batch, bool untouched);
 void pool_copy(const struct pool *pool, uint64_t number, void *to);
 lade_feeder_fill pool_fill;
 
-/* A feeder of one tensor; ends the program when there is none. */
-struct lade_feeder *feeder_made(struct pool *pool, const char *backend, unsigned depth, const struct device *device);
+/* A feeder of one tensor, to the host when device is NULL; ends the program when there is none. */
+struct lade_feeder *feeder_made(struct pool *pool, unsigned depth, bool help, const struct device *device);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does feeding go on while the device computes? PROGRAM feeder|double BYTES DEPTH SECONDS
+ * Does feeding go on while the device computes? PROGRAM feeder|helped|double BYTES DEPTH SECONDS
  *
  * A batch is copied out of a pool into staging memory and from there to the device, where a kernel then computes for as
  * long as both copies take. The unoverlapped loop does one after the other and waits for each. feeder: the same through a
- * feeder of this depth; double: double buffering by hand, with two staging buffers, two queues and events. The device is
- * divided: one core is for its copies, one computes. Both run in turn, several times. Prints the time of a batch of the
- * loop, that of the other, and 1.
+ * feeder of this depth; helped: through one whose consumer fills; double: double buffering by hand, with two staging
+ * buffers, two queues and events. The device is divided: one core is for its copies, one computes. Both run in turn,
+ * several times. Prints the time of a batch of the loop, that of the other, and 1.
  */
 #include "device.h"
 
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
     cl_int code;
 
     if (argc != 5) {
-        fprintf(stderr, "usage: %s feeder|double BYTES DEPTH SECONDS\n", argv[0]);
+        fprintf(stderr, "usage: %s feeder|helped|double BYTES DEPTH SECONDS\n", argv[0]);
         return 2;
     }
     fuse();
@@ -140,8 +140,9 @@ int main(int argc, char **argv)
     }
     (void)loop(&job, true, seconds / 8);
     calibrate(&job, loop(&job, true, seconds / 4), seconds / 8);
-    struct lade_feeder *feeder =
-        strcmp(argv[1], "double") == 0 ? NULL : feeder_made(&job.pool, "opencl", depth, &job.device);
+    struct lade_feeder *feeder = strcmp(argv[1], "double") == 0
+                                     ? NULL
+                                     : feeder_made(&job.pool, depth, strcmp(argv[1], "helped") == 0, &job.device);
     (void)overlapped(&job, feeder, seconds / 8);
     for (int turn = 0; turn < TURNS; turn++) {
         apart += loop(&job, true, seconds / TURNS);
