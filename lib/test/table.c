@@ -388,10 +388,18 @@ Test(table, trim_leaves_at_most_24_bytes_a_key)
 Test(table, trim_is_put_off_while_a_reader_holds_an_old_array)
 {
     struct lade_table *t = make_words();
+    uint64_t key = 7, value = 0;
+    int status;
 
+    /* Calls from inside a read section leave the caller in it. */
     urcu_memb_read_lock();
     for (uint64_t i = 0; i < 1000; i++)
         cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
+    cr_assert_eq(lade_table_insert(t, key, 0, &value), LADE_PRESENT);
+    cr_assert_eq(lade_table_get(t, key, &value), LADE_OK);
+    cr_assert_eq(lade_table_get_many(t, &key, 1, &value, &status), 1);
+    cr_assert_eq(value, 7);
+    cr_assert(urcu_memb_read_ongoing());
     cr_assert_eq(lade_table_trim(t), LADE_LIMITED);
     urcu_memb_read_unlock();
     urcu_memb_barrier();

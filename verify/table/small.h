@@ -8,7 +8,9 @@
  */
 #define LADE_TABLE_FIRST 1
 #define LADE_TABLE_MOVE 1
+#ifndef LADE_TABLE_LINE
 #define LADE_TABLE_LINE 1
+#endif
 #ifndef NATURAL
 #define GROW_AT 1024 /* four times the cells: never */
 #define SIZE_AFTER(t, a) ((void)size_after, (a)->cells + 1)
