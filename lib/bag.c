@@ -305,56 +305,57 @@ LADE_BAG_INLINE int put_word(struct lade_bag_handle *h, uint64_t word)
 }
 
 /*
- * One in so many slots is free where a batch goes without taking a further group into use. Looking at slots costs a batch as
- * much as filling them; draws pay with as many tries in vain.
+ * Close came while words were put into these slots. Takes them back, the last one first, up to one that somebody has drawn,
+ * for what was put is the beginning of a batch. The number that stays.
  */
-#ifndef ROOMY
-#define ROOMY 3
-#endif
-
-/* The slots from..end - 1, at most 64, that look free, as bits. */
-static inline uint64_t free_among(const struct lade_bag *b, uint64_t from, uint64_t end)
+LADE_BAG_APART size_t take_back_many(struct lade_bag_handle *h, const uint32_t *at, const uint64_t *word, size_t done)
 {
-    uint64_t mask = 0;
-
-    for (uint64_t i = from; i < end; i++) {
-        LADE_STEP();
-        mask |= (uint64_t) !(atomic_load_explicit(&b->slot[i], memory_order_relaxed) & WORD_BITS) << (i - from);
-    }
-    return mask;
-}
-
-/* Puts words into what is free between the cursor and the end of its group. The number put; whether much was free. */
-static size_t put_in_group(struct lade_bag_handle *h, uint64_t slots, const uint64_t *word, size_t count, bool *roomy)
-{
-    struct lade_bag *b = h->bag;
-    uint64_t from = h->cursor;
-    uint64_t end = (from / LADE_BAG_GROUP + 1) * LADE_BAG_GROUP;
-    uint64_t mask;
-    size_t done = 0;
-
-    end = end < slots ? end : slots;
-    for (uint64_t i = end; i < end + LADE_BAG_GROUP && i < slots; i += SLOTS_IN_LINE)
-        lade_fetch(&b->slot[i]);
-    h->cursor = end;
-    mask = free_among(b, from, end);
-    *roomy = (uint64_t)__builtin_popcountll(mask) * ROOMY >= end - from;
-    for (; mask != 0; mask &= mask - 1) {
-        uint64_t slot = from + (uint64_t)__builtin_ctzll(mask);
-        if (done == count || word[done] - 1 >= LADE_BAG_WORD_MAX) {
-            h->cursor = slot;
-            break;
-        }
-        if (!fill(h, slot, 0, word[done], true))
-            continue;
-        if (complete(h, word[done], 0) != LADE_OK)
-            break;
-        done++;
-    }
+    while (done > 0 && take_back(h, at[done - 1], word[done - 1], 0))
+        done--;
     return done;
 }
 
-/* Words, group by group; a group more where they are nearly full; one by one where that does not help. */
+/* Puts the next word of a batch into the next slot. */
+static inline bool fill_next(_Atomic uint64_t *slot, const uint32_t *at, const uint64_t *word, size_t *done)
+{
+    if (word[*done] - 1 >= LADE_BAG_WORD_MAX || !fill_slot(&slot[at[*done]], 0, word[*done]))
+        return false;
+    ++*done;
+    return true;
+}
+
+/*
+ * Puts words into what is free from the cursor on. The number put; whether much was free. Several slots are filled before
+ * the words that must hear of it are looked at: no put of the batch is complete until then. The first that fails ends it,
+ * so that the processor need not wait for one to know the next.
+ */
+static inline size_t put_some(struct lade_bag_handle *h, uint64_t slots, const uint64_t *word, size_t count,
+                              bool *roomy)
+{
+    struct lade_bag *b = h->bag;
+    _Atomic uint64_t *slot = b->slot;
+    uint32_t at[AT_ONCE + SLOTS_IN_LINE];
+    size_t wanted = count < AT_ONCE ? count : AT_ONCE;
+    size_t found = find_free(h, slots, wanted, at, roomy);
+    size_t done = 0;
+    uint64_t limit = 0;
+
+    wanted = found < wanted ? found : wanted;
+    while (done + 4 <= wanted && fill_next(slot, at, word, &done) && fill_next(slot, at, word, &done) &&
+           fill_next(slot, at, word, &done) && fill_next(slot, at, word, &done))
+        ;
+    while (done < wanted && fill_next(slot, at, word, &done))
+        ;
+    if (done < found)
+        h->cursor = at[done];
+    if (done == 0)
+        return 0;
+    for (uint64_t j = at[0] / LADE_BAG_GROUP; j <= at[done - 1] / LADE_BAG_GROUP; j++)
+        limit = filled(b, j * LADE_BAG_GROUP);
+    return limit & LIMIT_CLOSED ? take_back_many(h, at, word, done) : done;
+}
+
+/* Words, some at a time; into a further group where these are nearly full; one by one where that does not help. */
 static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t count)
 {
     struct lade_bag *b = h->bag;
@@ -371,7 +372,7 @@ static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t 
                 slots = slots_in(b, used(limit) + 1);
             if (h->cursor >= slots)
                 h->cursor = 0;
-            n = put_in_group(h, slots, word + done, count - done, &roomy);
+            n = put_some(h, slots, word + done, count - done, &roomy);
         } else if (put_word(h, word[done]) == LADE_OK) {
             n = 1;
         } else {

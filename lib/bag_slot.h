@@ -155,14 +155,18 @@ LADE_BAG_INLINE bool attempt(struct lade_bag_handle *h, enum act act, uint64_t s
     return true;
 }
 
+/* The step of a put: from a free slot word, which it must still be, to one that holds the element. */
+LADE_BAG_INLINE bool fill_slot(_Atomic uint64_t *slot, uint64_t seen, uint64_t put)
+{
+    LADE_STEP();
+    return atomic_compare_exchange_strong_explicit(slot, &seen, put, memory_order_seq_cst,
+                                                   memory_order_seq_cst); /* [bag.put.slot] -> [bag.take] */
+}
+
 /* Fills the slot if it is still as seen, free; the handle then owns the cell that lay there. */
 LADE_BAG_INLINE bool fill(struct lade_bag_handle *h, uint64_t slot, uint64_t seen, uint64_t put, bool plain)
 {
-    struct lade_bag *b = h->bag;
-
-    LADE_STEP();
-    if (!atomic_compare_exchange_strong_explicit(&b->slot[slot], &seen, put, memory_order_seq_cst,
-                                                 memory_order_seq_cst)) /* [bag.put.slot] -> [bag.take] */
+    if (!fill_slot(&h->bag->slot[slot], seen, put))
         return false;
     if (!plain)
         h->spare = (uint32_t)(seen & CELL_BITS);

@@ -13,6 +13,16 @@
 
 #define SLOTS_IN_LINE 8
 #define FETCH_AHEAD (4 * SLOTS_IN_LINE) /* slots from the cursor */
+#define BATCH_AHEAD (8 * SLOTS_IN_LINE) /* the same, for a batch */
+
+/*
+ * One in so many slots is free where a batch goes without taking a further group into use. Looking at slots costs a batch as
+ * much as filling them; draws pay with as many tries in vain.
+ */
+#ifndef ROOMY
+#define ROOMY 3
+#endif
+#define AT_ONCE 64 /* words of a batch that are put before they are completed */
 
 #if LADE_BAG_AHEAD > 0
 /* The slots that a random word stands for, unless they are rejected when it is its turn. */
@@ -180,6 +190,42 @@ static inline bool look_ahead(struct lade_bag_handle *h, uint64_t slots)
     h->cursor = at;
     h->last = h->remembered = found;
     return found > 0;
+}
+
+/* Notes the slot; the next one takes its place unless it looks free. */
+static inline size_t note_if_free(const _Atomic uint64_t *slot, uint64_t i, uint32_t *at, size_t found)
+{
+    LADE_STEP();
+    at[found] = (uint32_t)i;
+    return found + (atomic_load_explicit(&slot[i], memory_order_relaxed) == 0);
+}
+
+/*
+ * Finds free slots of a plain bag from the cursor's line on, in order. Again no branch for each. The number found, at
+ * most a line's more than wanted; whether much was free.
+ */
+static inline size_t find_free(struct lade_bag_handle *h, uint64_t slots, size_t wanted, uint32_t *at, bool *roomy)
+{
+    const _Atomic uint64_t *slot = h->bag->slot;
+    uint64_t begin = h->cursor / SLOTS_IN_LINE * SLOTS_IN_LINE;
+    uint64_t end = begin + ROOMY * AT_ONCE < slots ? begin + ROOMY * AT_ONCE : slots;
+    uint64_t i = begin;
+    size_t found = 0;
+
+    for (; i + SLOTS_IN_LINE <= end && found < wanted; i += SLOTS_IN_LINE) {
+        lade_fetch(&slot[i + BATCH_AHEAD < slots ? i + BATCH_AHEAD : i]);
+        for (uint64_t k = i; k < i + SLOTS_IN_LINE; k += 4) {
+            found = note_if_free(slot, k, at, found);
+            found = note_if_free(slot, k + 1, at, found);
+            found = note_if_free(slot, k + 2, at, found);
+            found = note_if_free(slot, k + 3, at, found);
+        }
+    }
+    for (; i < end && found < wanted; i++)
+        found = note_if_free(slot, i, at, found);
+    h->cursor = i;
+    *roomy = found * ROOMY >= i - begin;
+    return found;
 }
 
 /* Tries the slots that this handle emptied, then some from the cursor, then from random places. */

@@ -83,7 +83,10 @@ static int do_exchange(struct history_log *log, struct lade_bag_handle *handle, 
     return status;
 }
 
-/* A batch is its single operations, with common stamps; a short one ends with the answer that ended it. */
+/*
+ * A batch is its single operations, with common stamps; a short one ends with the answer that ended it. Elements that are put
+ * arrive in any order, as if each had a thread of its own.
+ */
 static void do_batch(struct history_log *log, struct lade_bag_handle *handle, int kind, uint64_t first)
 {
     uint64_t word[BATCH] = {0}, out[BATCH] = {0};
@@ -96,10 +99,13 @@ static void do_batch(struct history_log *log, struct lade_bag_handle *handle, in
            : kind == HISTORY_DRAW ? lade_bag_draw_many(handle, word, BATCH)
                                   : lade_bag_exchange_many(handle, word, out, BATCH);
     uint64_t returned = history_return(log);
+    unsigned thread = log->thread;
     for (size_t i = 0; i < BATCH && i <= done; i++) {
         int status = i < done ? LADE_OK : kind == HISTORY_PUT ? LADE_FULL : LADE_EMPTY;
+        log->thread = kind == HISTORY_PUT && i < done ? thread + (unsigned)(i + 1) * (PLAYERS + 1) : thread;
         history_add(log, returned, kind, status, kind == HISTORY_EXCHANGE ? HISTORY_PAIR(word[i], out[i]) : word[i]);
     }
+    log->thread = thread;
 }
 
 struct player {

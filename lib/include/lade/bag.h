@@ -28,7 +28,7 @@
  *              records (and words under LADE_BAG_EVICT_OLDEST): the element and 8 bytes more for each slot, and for
  *              each handle 3 + loans spare ones.
  * Stopped      a thread that stops for ever inside an operation hinders nobody. It costs at most the element or the
- *              slot that the operation held, and its handle, which must not be used again.
+ *              slot that the operation held (put_many: of words, up to 64), and its handle, which must not be used again.
  * fork         the child may use the bag only if no other thread was inside an operation; nobody waits across a fork.
  */
 #ifndef LADE_BAG_H
@@ -130,7 +130,10 @@ LADE_API int lade_bag_exchange(struct lade_bag_handle *handle, const void *in, v
 /* Draws an element and drops it. LADE_OK, LADE_EMPTY, LADE_CLOSED. */
 LADE_API int lade_bag_evict(struct lade_bag_handle *handle);
 
-/* Batches: the number done; it is short only where the single form would have answered something else than LADE_OK. */
+/*
+ * Batches: the number done; it is short only where the single form would have answered something else than LADE_OK. The
+ * elements of a put_many arrive in any order; its puts are complete when it returns.
+ */
 LADE_API size_t lade_bag_put_many(struct lade_bag_handle *handle, const void *elements, size_t count);
 LADE_API size_t lade_bag_draw_many(struct lade_bag_handle *handle, void *elements, size_t count);
 LADE_API size_t lade_bag_exchange_many(struct lade_bag_handle *handle, const void *in, void *out, size_t count);
@@ -189,8 +192,8 @@ LADE_API int lade_bag_sample_wait(struct lade_bag_handle *handle, struct lade_lo
 
 /*
  * No put that begins from here on succeeds; what is inside can be drawn. Wakes everybody who waits. A put that is under way
- * is refused or drawn before anybody hears LADE_CLOSED; an exchange or an evicting put that is under way may leave its
- * element for drain or destroy.
+ * is refused or drawn before anybody hears LADE_CLOSED; an exchange, an evicting put or a put_many that is under way may
+ * leave elements for drain or destroy.
  */
 LADE_API void lade_bag_close(struct lade_bag *bag);
 
