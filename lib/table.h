@@ -199,7 +199,8 @@ static inline uint64_t load_key(struct cell *c)
 static inline uint64_t load_val(struct cell *c)
 {
     /* What was done before the value was given, and for a frozen one the next array. */
-    return atomic_load_explicit(&c->val, memory_order_acquire); /* [table.val] -> [table.change], [table.freeze], [table.copy] */
+    return atomic_load_explicit(&c->val,
+                                memory_order_acquire); /* [table.val] -> [table.change], [table.freeze], [table.copy] */
 }
 
 /* The val of what is sought in a and the arrays behind, without FROZEN. Inside a read section. */
