@@ -410,6 +410,14 @@ static bool can_hold(enum operation op)
     return op == V_PUT_MANY || op == V_DRAW_MANY;
 }
 
+/* Slots that a thread stopped inside the operation may cost: a batch of words fills several before it completes them. */
+static uint64_t can_cost(const struct lade_bag_config *config, enum operation op)
+{
+    if (config->full == LADE_BAG_EVICT_OLDEST)
+        return 0;
+    return op == V_PUT_MANY && config->kind == LADE_BAG_WORDS ? V_BATCH : 1;
+}
+
 struct way {
     bool grown, drains_first, disturbed;
 };
@@ -435,9 +443,9 @@ static fault run_trial(struct lade_bag_config config, enum operation op, uint64_
     step_wait(&t.plan.reached);
     *stopped = t.plan.stopped;
     if (*stopped) {
-        found = alone(&t, operations / 2, config.full != LADE_BAG_EVICT_OLDEST, can_hold(op) ? V_BATCH : 1, least);
+        found = alone(&t, operations / 2, can_cost(&config, op), can_hold(op) ? V_BATCH : 1, least);
         if (!found && (step % 4 == 1 || check_full()))
-            found = together(&t, operations / 2, 1);
+            found = together(&t, operations / 2, can_cost(&config, op));
         if (!found)
             found = few_missing(&t, can_hold(op) ? V_BATCH : 1);
         (void)sem_post(&t.plan.resume);
@@ -487,7 +495,7 @@ static void never_blocks(enum operation op)
                         each_step(config, op, inside[i], way[w], operations, &tally);
             }
     check(tally.faults == 0 && tally.trials > 0, "lade_bag",
-          "%s stopped in %u trials at up to %u steps, then %llu operations of others: in %u one slot is lost, %u "
+          "%s stopped in %u trials at up to %u steps, then %llu operations of others: in %u slots are lost, %u "
           "faults%s%s",
           operation_name[op], tally.trials, tally.most_steps, (unsigned long long)operations, tally.short_of_one,
           tally.faults, tally.first ? ", first: " : "", tally.first ? tally.first : "");
@@ -518,7 +526,7 @@ static void abandoned(void)
     for (unsigned round = 0; round < rounds; round++) {
         static struct trial t, victim[VICTIMS];
         pthread_t thread[VICTIMS];
-        uint64_t least = UINT64_MAX, held = 0;
+        uint64_t least = UINT64_MAX, held = 0, cost = 0;
         fault found = NULL;
         struct lade_bag_config config = elements_config(round % 3, round / 3 % 3, CAPACITY, VICTIMS + 2 + WORKERS);
 
@@ -535,11 +543,12 @@ static void abandoned(void)
             step_wait(&victim[i].plan.reached);
             stopped += victim[i].plan.stopped;
             held += V_BATCH;
+            cost += can_cost(&config, victim[i].op);
             if (!found)
-                found = alone(&t, operations, i + 1, VICTIMS * V_BATCH, &least);
+                found = alone(&t, operations, cost, VICTIMS * V_BATCH, &least);
         }
         if (!found)
-            found = together(&t, operations, VICTIMS);
+            found = together(&t, operations, cost);
         if (!found)
             found = few_missing(&t, (int64_t)held);
         for (unsigned i = 0; i < VICTIMS && held >= (i + 1) * V_BATCH; i++) {
