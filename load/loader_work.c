@@ -6,6 +6,7 @@
 #include <urcu/urcu-memb.h>
 
 #define SUBSTITUTES_MAX 16
+
 bool lade_worker_is_stopped(struct lade_worker *w)
 {
     /* Only ends work early. */

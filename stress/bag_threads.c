@@ -266,7 +266,7 @@ static void grow(struct crew *c)
         (void)pthread_barrier_wait(&c->barrier);
         for (uint64_t word = capacity / 4 + 1; word <= capacity; word++) {
             sampler_put(s, word);
-            while (word % STEP == 0 && atomic_load(&c->samples) < word / STEP * SAMPLES)
+            while (word % STEP == 0 && atomic_load(&c->samples) < (word - capacity / 4) / STEP * SAMPLES)
                 (void)sched_yield();
         }
         atomic_store(&c->done, true);
