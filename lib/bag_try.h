@@ -200,6 +200,14 @@ static inline size_t note_if_free(const _Atomic uint64_t *slot, uint64_t i, uint
     return found + (atomic_load_explicit(&slot[i], memory_order_relaxed) == 0);
 }
 
+static inline size_t note_four(const _Atomic uint64_t *slot, uint64_t i, uint32_t *at, size_t found)
+{
+    found = note_if_free(slot, i, at, found);
+    found = note_if_free(slot, i + 1, at, found);
+    found = note_if_free(slot, i + 2, at, found);
+    return note_if_free(slot, i + 3, at, found);
+}
+
 /*
  * Finds free slots of a plain bag from the cursor's line on, in order. Again no branch for each. The number found, at
  * most a line's more than wanted; whether much was free.
@@ -214,12 +222,8 @@ static inline size_t find_free(struct lade_bag_handle *h, uint64_t slots, size_t
 
     for (; i + SLOTS_IN_LINE <= end && found < wanted; i += SLOTS_IN_LINE) {
         lade_fetch(&slot[i + BATCH_AHEAD < slots ? i + BATCH_AHEAD : i]);
-        for (uint64_t k = i; k < i + SLOTS_IN_LINE; k += 4) {
-            found = note_if_free(slot, k, at, found);
-            found = note_if_free(slot, k + 1, at, found);
-            found = note_if_free(slot, k + 2, at, found);
-            found = note_if_free(slot, k + 3, at, found);
-        }
+        found = note_four(slot, i, at, found);
+        found = note_four(slot, i + 4, at, found);
     }
     for (; i < end && found < wanted; i++)
         found = note_if_free(slot, i, at, found);

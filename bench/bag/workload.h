@@ -348,14 +348,14 @@ static void bulk(struct worker *w)
     for (uint64_t i = 0; i < w->words; i += BULK) {
         if (!puts)
             put_all(w, BULK);
-        wall -= clock_now();
         used -= clock_used();
+        wall -= clock_now();
         if (job.batch == 1)
             (puts ? put_all : draw_all)(w, BULK);
         else
             (puts ? put_batches : draw_batches)(w, BULK);
-        used += clock_used();
         wall += clock_now();
+        used += clock_used();
         if (puts)
             draw_all(w, BULK);
     }
