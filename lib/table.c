@@ -290,7 +290,7 @@ int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64
     struct array *a;
     struct cell *c;
 
-    if (!is_plain(t) || value > LADE_TABLE_VALUE_MAX)
+    if (!is_plain(t) || !is_open_value(value + VALUE_0))
         return change_key(t, key, INSERT, value, winner);
     before = lade_read_lock_light();
     h = lade_table_mix(&t->mixer, key);

@@ -141,6 +141,8 @@ Test(table, the_least_and_the_largest_value_and_no_larger_one)
     cr_assert_eq(lade_table_get(t, 2, &value), LADE_OK);
     cr_assert_eq(value, LADE_TABLE_VALUE_MAX);
     cr_assert_eq(lade_table_insert(t, 3, LADE_TABLE_VALUE_MAX + 1, NULL), LADE_INVALID);
+    cr_assert_eq(lade_table_insert(t, 3, UINT64_MAX - 1, NULL), LADE_INVALID);
+    cr_assert_eq(lade_table_insert(t, 3, UINT64_MAX, NULL), LADE_INVALID);
     cr_assert_eq(lade_table_replace(t, 1, UINT64_MAX, NULL), LADE_INVALID);
     lade_table_destroy(t);
 }
