@@ -17,6 +17,8 @@
 #define CAN_BATCH 1
 #ifdef INLINED
 #define OPERATION static inline
+#elif defined __clang__
+#define OPERATION __attribute__((noinline)) static
 #else
 #define OPERATION __attribute__((noipa)) static
 #endif
