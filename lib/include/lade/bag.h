@@ -5,7 +5,8 @@
  * A shuffle buffer (put until full, then exchange), a work pool (put and draw), a replay buffer (put with eviction,
  * sample and give back). It is the bucket container of Lin 2026 with slots in place of locked buckets.
  *
- * When not to use it: when elements must come out in the order in which they went in (see ring).
+ * When not to use it: when elements must come out in the order in which they went in (see ring), or by weight: there is no
+ * prioritised sampling.
  *
  * Elements     words    uint64_t from 1 to LADE_BAG_WORD_MAX: numbers, indices, pointers. The fastest kind.
  *              refs     struct lade_ref *, a counted object. put hands the caller's reference over, draw hands it out.
