@@ -104,6 +104,7 @@ static struct scene {
     uint64_t races;      /* keys that all insert once */
     bool may_fail;       /* NO_MEMORY is an answer */
     bool whole;          /* also for_each, trim, reserve, stats */
+    bool stopped;        /* threads stand still inside: grace periods do not end */
     enum sabotage sabotage;
     bool sabotaged;
     pthread_barrier_t gate;

@@ -252,6 +252,22 @@ static void look_around(struct actor *a)
     a->growths = stats.growths;
 }
 
+/*
+ * One that is put off waits, in one of the threads, for the arrays that are still to be freed, and tries again: on a busy
+ * machine that may take longer than all the others' operations, and the table would never become smaller.
+ */
+static int trim(struct actor *a)
+{
+    int status = lade_table_trim(scene.table);
+
+    if (status == LADE_LIMITED && a->number == 0 && !scene.stopped) {
+        a->limited++;
+        urcu_memb_barrier();
+        status = lade_table_trim(scene.table);
+    }
+    return status;
+}
+
 /* What goes over the whole table. */
 static void whole_table(struct actor *a, bool draining)
 {
@@ -263,7 +279,7 @@ static void whole_table(struct actor *a, bool draining)
         break;
     case 1:
     case 2:
-        status = draining ? lade_table_trim(scene.table) : LADE_OK;
+        status = draining ? trim(a) : LADE_OK;
         break;
     case 3:
         status =

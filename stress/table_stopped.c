@@ -222,6 +222,7 @@ static void begin_scene(enum lade_table_kind kind, unsigned victims, uint64_t op
     scene.keys = keys;
     scene.races = 0;
     scene.whole = true;
+    scene.stopped = true;
     if (lade_table_create(&scene.table, &scene.config) != LADE_OK)
         exit(2);
     actors_begin(actor, check_next(&random_state));
