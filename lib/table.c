@@ -15,7 +15,7 @@ static bool has_words(const struct lade_table *t)
 
 static inline uint64_t mixed(const struct lade_table *t, uint64_t key)
 {
-    return t->is_plain ? lade_table_mix(&t->mixer, key) : t->config.hash->mix(t->config.hash->context, key);
+    return t->config.hash ? t->config.hash->mix(t->config.hash->context, key) : lade_table_mix(&t->mixer, key);
 }
 
 /* The place for the two keys that look like codes. */
