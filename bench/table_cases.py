@@ -11,7 +11,8 @@ SMALL, MIDDLE, LARGE = 10_000, 1_000_000, 30_000_000
 NAME = {SMALL: "10^4", MIDDLE: "10^6", LARGE: "3x10^7"}
 BATCH = 16
 
-OURS, LIMIT, INLINED, BOOST, NULL = "lade_table", "limit", "limit_inlined", "boost_flat", "null"
+OURS, LIMIT, BOOST, NULL = "lade_table", "limit", "boost_flat", "null"
+INLINED, LONGER = "limit_inlined", "limit_longer"
 PEERS = [BOOST, "sharded", "urcu_lfht", "ck_ht", "ck_rhs", "tbb_hash", "tbb_unordered", "libcds_split"]
 SLEEPS = ["sharded", "urcu_lfht", "ck_ht", "ck_rhs"]  # mutex, a thread of their own
 NO_REMOVAL = "tbb_unordered"
@@ -132,7 +133,7 @@ def available():
 
 def large(bench):
     """Each candidate is filled once and then asked again and again: filling takes seconds."""
-    names = [OURS, LIMIT, INLINED, *(LARGE_PEERS if not bench.quick and available() > ROOM else [BOOST])]
+    names = [OURS, LIMIT, INLINED, LONGER, *(LARGE_PEERS if not bench.quick and available() > ROOM else [BOOST])]
     sessions = {}
     try:
         for name in names:
@@ -145,7 +146,7 @@ def large(bench):
             for skew in ("uniform",) if bench.quick or workload in ("miss", "mixed") else ("uniform", "skewed"):
                 for threads in (1, 2):
                     among = [OURS, LIMIT, BOOST] if workload == "batch" else names
-                    among = [name for name in among if name not in (LIMIT, INLINED) or workload != "mixed"]
+                    among = [name for name in among if name not in (LIMIT, INLINED, LONGER) or workload != "mixed"]
                     yield table_of(bench, workload, LARGE, threads, among, skew, sessions)
     finally:
         for session in sessions.values():
@@ -156,7 +157,7 @@ def plan(bench):
     """Every timed table, not yet measured."""
     for workload in ("insert", "hit", "mark"):
         for threads in (1, 2):
-            others = PEERS if workload == "insert" else [LIMIT, INLINED, *(PEERS[:2] if bench.quick else PEERS)]
+            others = PEERS if workload == "insert" else [LIMIT, INLINED, LONGER, *(PEERS[:2] if bench.quick else PEERS)]
             yield table_of(bench, workload, MIDDLE, threads, [OURS, *others])
     yield from large(bench)
     if bench.quick:

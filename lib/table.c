@@ -3,9 +3,10 @@
 
 #include "fetch.h"
 
+/* Words with the library's hash, and liburcu's read sections need no fence. */
 static inline bool is_plain(const struct lade_table *t)
 {
-    return t && t->is_plain;
+    return t->quick.first != 0;
 }
 
 static bool has_words(const struct lade_table *t)
@@ -237,35 +238,56 @@ LADE_TABLE_APART int get_and_unlock(struct lade_table *t, uint64_t h, uint64_t *
     return status;
 }
 
-/*
- * The fewer instructions, the more look-ups a processor has under way. So the usual cases of get and insert stand alone, and
- * end with the read section, which may call a function. A key that is mixed to EMPTY is told from an empty cell, whose val
- * may come meanwhile; the one that is mixed to MOVED may be compared with a moved cell, which never has a val.
- */
-int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
+static inline int give_and_unlock(int status, uint64_t val, uint64_t *value, unsigned long before)
 {
-    unsigned long before;
-    uint64_t h, found;
-    struct array *a;
-    struct cell *c;
+    if (value)
+        *value = val - VALUE_0;
+    return lade_read_unlock_light(before, status);
+}
 
-    if (!is_plain(t))
-        return get_mixed(t, key, value);
-    before = lade_read_lock_light();
-    h = lade_table_mix(&t->mixer, key);
-    a = root_of(t);
-    c = find_near(a, home_of(a, h), h, &found);
-    if (found == h && h != EMPTY) {
+/*
+ * The usual case of get and insert, a key that is at home: the fewer instructions it has, the more of them a processor has under
+ * way at once. So it stands alone, in functions that save no register and end with the read section. What is mixed to EMPTY
+ * goes another way, which is every key where it must; a key that is mixed to MOVED may be compared with a moved cell, which
+ * never has a val.
+ */
+LADE_TABLE_APART int get_near(struct lade_table *t, uint64_t h, uint64_t *value, unsigned long before)
+{
+    struct array *a = root_of(t);
+    uint64_t found;
+    struct cell *c = find_near(a, home_of(a, h), h, &found);
+
+    if (found == h) {
         uint64_t val = load_val(c);
-        if (is_open_value(val)) {
-            if (value)
-                *value = val - VALUE_0;
-            return lade_read_unlock_light(before, LADE_OK);
-        }
+        if (is_open_value(val))
+            return give_and_unlock(LADE_OK, val, value, before);
     }
     if (found != EMPTY || is_side(h))
         return get_and_unlock(t, h, value);
     return lade_read_unlock_light(before, LADE_ABSENT);
+}
+
+int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
+{
+    unsigned long before;
+    uint64_t h, val;
+    struct array *a;
+    struct cell *c;
+
+    if (!t)
+        return LADE_INVALID;
+    h = lade_table_mix(&t->quick, key);
+    if (h == EMPTY)
+        return get_mixed(t, key, value);
+    before = lade_read_lock_light();
+    a = root_of(t);
+    c = a->cell + home_of(a, h);
+    if (load_key(c) != h)
+        return get_near(t, h, value, before);
+    val = load_val(c);
+    if (!is_open_value(val))
+        return get_and_unlock(t, h, value);
+    return give_and_unlock(LADE_OK, val, value, before);
 }
 
 /* Gives an empty cell its key and its val. False when somebody came between; the cell may have the key then. */
@@ -283,26 +305,17 @@ static inline bool take_cell(struct cell *c, uint64_t h, uint64_t val)
         memory_order_relaxed); /* [table.insert] -> [table.val], [table.change], [table.freeze] */
 }
 
-int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *winner)
+LADE_TABLE_APART int insert_near(struct lade_table *t, uint64_t h, uint64_t value, uint64_t *winner,
+                                 unsigned long before)
 {
-    unsigned long before;
-    uint64_t h, found;
-    struct array *a;
-    struct cell *c;
+    struct array *a = root_of(t);
+    uint64_t found;
+    struct cell *c = find_near(a, home_of(a, h), h, &found);
 
-    if (!is_plain(t) || !is_open_value(value + VALUE_0))
-        return change_key(t, key, INSERT, value, winner);
-    before = lade_read_lock_light();
-    h = lade_table_mix(&t->mixer, key);
-    a = root_of(t);
-    c = find_near(a, home_of(a, h), h, &found);
-    if (found == h && h != EMPTY) {
+    if (found == h) {
         uint64_t val = load_val(c);
-        if (is_open_value(val)) {
-            if (winner)
-                *winner = val - VALUE_0;
-            return lade_read_unlock_light(before, LADE_PRESENT);
-        }
+        if (is_open_value(val))
+            return give_and_unlock(LADE_PRESENT, val, winner, before);
     }
     if (found != EMPTY || is_side(h) || next_of(a) || LADE_TABLE_COUNTED(a, c) ||
         atomic_load_explicit(&a->starved, memory_order_relaxed) || !take_cell(c, h, value + VALUE_0))
@@ -310,6 +323,29 @@ int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64
     if (winner)
         *winner = value;
     return lade_read_unlock_light(before, LADE_OK);
+}
+
+int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *winner)
+{
+    unsigned long before;
+    uint64_t h, val;
+    struct array *a;
+    struct cell *c;
+
+    if (!t || !is_open_value(value + VALUE_0))
+        return LADE_INVALID;
+    h = lade_table_mix(&t->quick, key);
+    if (h == EMPTY)
+        return change_key(t, key, INSERT, value, winner);
+    before = lade_read_lock_light();
+    a = root_of(t);
+    c = a->cell + home_of(a, h);
+    if (load_key(c) != h)
+        return insert_near(t, h, value, winner, before);
+    val = load_val(c);
+    if (!is_open_value(val))
+        return insert_and_unlock(t, h, value, winner);
+    return give_and_unlock(LADE_PRESENT, val, winner, before);
 }
 
 int lade_table_replace(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *old)
@@ -379,7 +415,7 @@ size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t co
 
     if (!has_words(t) || !keys || !values || !status)
         return 0;
-    if (t->is_plain)
+    if (is_plain(t))
         before = lade_read_lock_light();
     else
         lade_read_lock();
@@ -391,7 +427,7 @@ size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t co
             good -= status[i + j] != LADE_OK;
         }
     }
-    if (t->is_plain)
+    if (is_plain(t))
         (void)lade_read_unlock_light(before, LADE_OK);
     else
         lade_read_unlock();

@@ -87,12 +87,11 @@ struct record {
 struct array {
     uint64_t cells;
     uint64_t blocks;
-    uint64_t sample; /* cells are counted whose number has none of these bits */
-    uint64_t limit;  /* counted cells at which a larger array is wanted */
-    uint64_t most;   /* counted cells that are taken when there is none */
-    uint64_t size;   /* bytes of this mapping */
-    struct cell *cell;
-    _Atomic uint8_t *moved; /* a flag for each block */
+    uint64_t sample;        /* cells are counted whose number has none of these bits */
+    uint64_t limit;         /* counted cells at which a larger array is wanted */
+    uint64_t most;          /* counted cells that are taken when there is none */
+    uint64_t size;          /* bytes of this mapping */
+    _Atomic uint8_t *moved; /* a flag for each block, behind the cells */
     struct lade_table *table;
     _Atomic(struct array *) next;
     _Atomic uint32_t starved; /* no larger array was to be had */
@@ -103,11 +102,12 @@ struct array {
     _Atomic uint64_t dead;                      /* counted cells of removed keys */
     _Alignas(LADE_APART) _Atomic uint64_t turn; /* the block to move next */
     _Atomic uint64_t done;                      /* blocks moved */
+    _Alignas(LADE_APART) struct cell cell[];
 };
 
 struct lade_table {
     _Atomic(struct array *) root;
-    bool is_plain; /* words with the library's hash, and liburcu's read sections need no fence */
+    struct lade_table_mixer quick; /* the same as mixer where is_plain(); else zero, which mixes every key to EMPTY */
     struct lade_table_mixer mixer;
     struct lade_table_config config;
     _Alignas(LADE_APART) _Atomic uint64_t side[2]; /* vals of the keys that are mixed to EMPTY and MOVED */
@@ -172,7 +172,7 @@ static inline uint64_t home_of(const struct array *a, uint64_t h)
  * Where a key with this home is looked for in turn: in the cells of its line from there on and round, since they come with the
  * first, then in those of the next line.
  */
-static inline struct cell *nth_cell(const struct array *a, uint64_t home, uint64_t n)
+static inline struct cell *nth_cell(struct array *a, uint64_t home, uint64_t n)
 {
     uint64_t i = home - home % LADE_TABLE_LINE + (home + n) % LADE_TABLE_LINE + (n - n % LADE_TABLE_LINE);
 
@@ -236,7 +236,7 @@ static inline uint64_t look_up(struct array *a, const struct sought *s)
  * Where the search for a word ends between its home and the end of a, and the key there: the word, EMPTY, or something else
  * when look_up() and find_cell() know more. Cells come in the order of nth_cell().
  */
-static inline struct cell *find_near(const struct array *a, uint64_t home, uint64_t h, uint64_t *key)
+static inline struct cell *find_near(struct array *a, uint64_t home, uint64_t h, uint64_t *key)
 {
     uint64_t i = home;
 

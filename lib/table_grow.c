@@ -23,15 +23,20 @@ uint64_t lade_table_cells_for(uint64_t keys, bool tight)
     return cells < LADE_TABLE_FIRST ? LADE_TABLE_FIRST : cells;
 }
 
-/* Bytes from the beginning of an array's mapping: the flags, then the cells, then the end. */
-static size_t flags_at(void)
+static uint64_t blocks_of(uint64_t cells)
 {
-    return (sizeof(struct array) + LADE_APART - 1) / LADE_APART * LADE_APART;
+    return (cells + LADE_TABLE_MOVE - 1) / LADE_TABLE_MOVE;
 }
 
-static size_t cells_at(uint64_t blocks)
+/* Bytes from the beginning of an array's mapping: the cells come before the flags, and the end. */
+static uint64_t flags_at(uint64_t cells)
 {
-    return flags_at() + (size_t)((blocks + LADE_APART - 1) / LADE_APART * LADE_APART);
+    return sizeof(struct array) + cells * sizeof(struct cell);
+}
+
+static uint64_t end_at(uint64_t cells)
+{
+    return flags_at(cells) + blocks_of(cells);
 }
 
 static bool reserve_bytes(struct lade_table *t, uint64_t size)
@@ -47,13 +52,12 @@ static bool reserve_bytes(struct lade_table *t, uint64_t size)
 struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
 {
     struct array *a = NULL;
-    uint64_t blocks, size, unit;
+    uint64_t size, unit;
 
     if (cells > LADE_TABLE_MAX)
         return NULL;
     cells = (cells + LADE_TABLE_LINE - 1) / LADE_TABLE_LINE * LADE_TABLE_LINE;
-    blocks = (cells + LADE_TABLE_MOVE - 1) / LADE_TABLE_MOVE;
-    size = cells_at(blocks) + cells * sizeof(struct cell);
+    size = end_at(cells);
     if (!reserve_bytes(t, size))
         return NULL;
     a = lade_table_map(t, (size_t)size);
@@ -63,13 +67,12 @@ struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
     }
     unit = cells >= LADE_TABLE_SAMPLED ? LADE_TABLE_SAMPLE : 1;
     a->cells = cells;
-    a->blocks = blocks;
+    a->blocks = blocks_of(cells);
     a->sample = unit - 1;
     a->limit = share(cells, tight ? TIGHT_AT : GROW_AT) / unit;
     a->most = share(cells, MOST) / unit;
     a->size = size;
-    a->cell = (struct cell *)((char *)a + cells_at(blocks));
-    a->moved = (_Atomic uint8_t *)((char *)a + flags_at());
+    a->moved = (_Atomic uint8_t *)((char *)a + flags_at(cells));
     a->table = t;
     lade_ref_init(&a->ref);
     return a;
@@ -364,12 +367,14 @@ static bool move_block(struct lade_table *t, struct array *a, uint64_t block)
 static void populate(struct lade_table *t, struct array *a, uint64_t block)
 {
     struct array *b = next_of(a);
-    uint64_t times = b->cells / a->cells;
-    uint64_t left = a->blocks - block < BLOCKS_TOGETHER ? a->blocks - block : BLOCKS_TOGETHER;
+    uint64_t each = b->cells / a->cells * LADE_TABLE_MOVE;
+    uint64_t from = block * each;
+    uint64_t to = from + BLOCKS_TOGETHER * each;
 
-    if (block % BLOCKS_TOGETHER == 0 && times > 0)
-        lade_table_populate(t, b->cell + block * LADE_TABLE_MOVE * times,
-                            (left * LADE_TABLE_MOVE - (LADE_TABLE_MOVE - 1)) * times * sizeof(struct cell));
+    if (to > b->cells)
+        to = b->cells;
+    if (block % BLOCKS_TOGETHER == 0 && from < to)
+        lade_table_populate(t, b->cell + from, (to - from) * sizeof(struct cell));
 }
 
 void lade_table_help(struct lade_table *t, struct array *a)

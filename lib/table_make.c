@@ -38,8 +38,11 @@ int lade_table_create(struct lade_table **table, const struct lade_table_config 
     atomic_init(&t->moved_cells, 0);
     atomic_init(&t->growths, 0);
     memcpy(&t->config, c, sizeof *c);
-    t->is_plain = c->kind == LADE_TABLE_WORDS && !c->hash && lade_read_is_light();
     lade_table_mixer_init(&t->mixer, seed);
+    if (c->kind == LADE_TABLE_WORDS && !c->hash && lade_read_is_light())
+        lade_table_mixer_init(&t->quick, seed);
+    else
+        t->quick.first = t->quick.second = 0;
     first = lade_table_array(t, lade_table_cells_for(c->reserve, false), false);
     if (!first) {
         lade_array_put(alloc, t, 1, sizeof *t);

@@ -6,7 +6,8 @@
  * and one key is then lost; this is a measure, not a table. A batch is mixed and fetched first, then looked at.
  *
  * Operations are called, as those of a library are: where they are called, the compiler knows nothing about them. With
- * INLINED they stand in the loop, and the processor has more of them under way at once.
+ * INLINED they stand in the loop, and the processor has more of them under way at once. With LONGER each has twelve
+ * instructions more, which nothing waits for: what they cost is what a processor has fewer operations under way for.
  */
 #include "job.h"
 #include "keys.h"
@@ -100,10 +101,24 @@ static inline bool find(struct cell *c, uint64_t mixed, uint64_t *value)
     }
 }
 
+static inline void lengthen(uint64_t key)
+{
+#ifdef LONGER
+#pragma GCC unroll 12
+    for (int i = 0; i < 12; i++) {
+        key++;
+        __asm__ volatile("" : "+r"(key));
+    }
+#else
+    (void)key;
+#endif
+}
+
 OPERATION bool at_get(struct seat *seat, uint64_t key, uint64_t *value)
 {
     uint64_t mixed = key_place(key);
 
+    lengthen(key);
     return find(&seat->cells[mixed >> seat->shift], mixed, value);
 }
 
@@ -128,6 +143,7 @@ OPERATION bool at_insert(struct seat *seat, uint64_t key, uint64_t value, uint64
 {
     uint64_t mixed = key_place(key);
 
+    lengthen(key);
     for (struct cell *c = &seat->cells[mixed >> seat->shift];; c++) {
         uint64_t there = load(&c->key);
         if (there == mixed) {

@@ -45,10 +45,10 @@ static void sizes(void)
         cover(large);
 }
 
-/* All flags and cells lie behind each other in the mapping, at their alignment. */
+/* All cells and flags lie behind each other in the mapping, lines of cells at their alignment. */
 static void places(uint64_t cells)
 {
-    uint64_t blocks = (cells + LADE_TABLE_MOVE - 1) / LADE_TABLE_MOVE;
+    uint64_t blocks = blocks_of(cells);
     uint64_t block = nondet_uint64(), cell = nondet_uint64();
 
     assume(block < blocks && cell < cells);
@@ -57,10 +57,9 @@ static void places(uint64_t cells)
     assert(from < to && to <= cells && to - from <= LADE_TABLE_MOVE);
     if (to == cells && to - from < LADE_TABLE_MOVE)
         cover(last);
-    assert(flags_at() >= sizeof(struct array) && flags_at() % LADE_APART == 0);
-    assert(flags_at() + block < cells_at(blocks) && cells_at(blocks) % LADE_APART == 0);
-    uint64_t size = cells_at(blocks) + cells * sizeof(struct cell);
-    assert(cells_at(blocks) + (cell + 1) * sizeof(struct cell) <= size);
+    assert(offsetof(struct array, cell) == sizeof(struct array) && sizeof(struct array) % LADE_APART == 0);
+    assert(sizeof(struct array) + (cell + 1) * sizeof(struct cell) <= flags_at(cells));
+    assert(flags_at(cells) + block < end_at(cells));
     assert(record_size(nondet_uint64() % (LADE_TABLE_BYTES_MAX + UINT64_C(1))) % 16 == 0);
 }
 

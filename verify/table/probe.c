@@ -18,22 +18,24 @@
 
 uint64_t nondet_uint64(void);
 
-static struct cell first[4], second[2];
-static struct array a, b;
+static struct array *a, *b;
 
 static void setup(void)
 {
 }
 
-static void fill(struct array *array, struct cell *cell, uint64_t cells)
+static struct array *filled(uint64_t cells)
 {
+    struct array *array = malloc(sizeof *array + cells * sizeof(struct cell));
+
+    assume(array);
     array->cells = cells;
-    array->cell = cell;
     array->most = cells;
     for (uint64_t i = 0; i < cells; i++) {
-        cell[i].key = nondet_uint64();
-        cell[i].val = nondet_uint64();
+        array->cell[i].key = nondet_uint64();
+        array->cell[i].val = nondet_uint64();
     }
+    return array;
 }
 
 static void thread(int id)
@@ -46,29 +48,29 @@ static void thread(int id)
     enum want want = (enum want)(nondet_uint64() % 3);
 
     (void)id;
-    fill(&a, first, 4);
-    fill(&b, second, 2);
-    a.next = grows ? &b : NULL;
-    b.next = NULL;
-    a.starved = (uint32_t)nondet_uint64();
-    a.used = nondet_uint64();
+    a = filled(4);
+    b = filled(2);
+    a->next = grows ? b : NULL;
+    b->next = NULL;
+    a->starved = (uint32_t)nondet_uint64();
+    a->used = nondet_uint64();
     /* A key of each home: the product is checked in homes.c. */
     assume(quarter < 4 && m < n && n < 4);
-    assert(nth_cell(&a, quarter, m) != nth_cell(&a, quarter, n));
-    assert(nth_cell(&a, quarter, n) >= first && nth_cell(&a, quarter, n) < first + 4);
+    assert(nth_cell(a, quarter, m) != nth_cell(a, quarter, n));
+    assert(nth_cell(a, quarter, n) >= a->cell && nth_cell(a, quarter, n) < a->cell + 4);
     h = quarter * (UINT64_MAX / 4 + 1) + 1;
     seek(&s, h, false);
-    assert(!(look_up(&a, &s) & FROZEN));
-    c = find_near(&a, quarter, h, &val);
+    assert(!(look_up(a, &s) & FROZEN));
+    c = find_near(a, quarter, h, &val);
     assert(c ? val == h || val == EMPTY || val == MOVED : val != h && val != EMPTY);
-    assert(!c || (c >= first + quarter / 2 * 2 && c < first + 4 && c->key == val));
+    assert(!c || (c >= a->cell + quarter / 2 * 2 && c < a->cell + 4 && c->key == val));
     c = NULL;
     val = ABSENT;
-    enum find found = find_cell(&a, &s, want, &c, &val, &counted);
+    enum find found = find_cell(a, &s, want, &c, &val, &counted);
     if (found == FOUND) {
         cover(found);
-        assert(c >= first && c < first + 4 && c->key == h && c->val == val);
-        if (quarter / 2 > (uint64_t)(c - first) / 2)
+        assert(c >= a->cell && c < a->cell + 4 && c->key == h && c->val == val);
+        if (quarter / 2 > (uint64_t)(c - a->cell) / 2)
             cover(wrapped);
     }
     if (found == NOTHING) {
@@ -82,6 +84,8 @@ static void thread(int id)
         assert(want != LOOK && !grows);
     }
     assert(!counted || (found == FOUND && want != LOOK));
+    free(a);
+    free(b);
 }
 
 static void finish(void)

@@ -127,7 +127,7 @@ static _Atomic int arrays_left; /* so many more are there memory for */
 void *lade_table_map(const struct lade_table *t, size_t size)
 {
     struct array *a = NULL;
-    uint64_t cells = (size - cells_at(1)) / sizeof(struct cell);
+    uint64_t cells = (size - sizeof *a) / sizeof(struct cell);
 
     (void)t;
 #ifdef ARRAYS
@@ -143,9 +143,9 @@ void *lade_table_map(const struct lade_table *t, size_t size)
     atomic_init(&a->turn, 0);
     atomic_init(&a->done, 0);
     for (uint64_t i = 0; i < cells; i++) {
-        atomic_init((_Atomic uint8_t *)((char *)a + flags_at() + i), 0);
-        atomic_init(&((struct cell *)((char *)a + cells_at(1)))[i].key, EMPTY);
-        atomic_init(&((struct cell *)((char *)a + cells_at(1)))[i].val, ABSENT);
+        atomic_init((_Atomic uint8_t *)((char *)a + flags_at(cells) + i), 0);
+        atomic_init(&a->cell[i].key, EMPTY);
+        atomic_init(&a->cell[i].val, ABSENT);
     }
     return a;
 }
