@@ -6,12 +6,13 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Mapping, Optional, Sequence
+from typing import Callable, Mapping, NoReturn, Optional, Sequence
 
 OUTPUT_LIMIT = 32_000_000
 
@@ -23,6 +24,19 @@ HOW_TO_GET = {
     "cbmc": "run tools/setup, or install CBMC 6 and put cbmc on PATH",
     "herd7": "run tools/setup, or install herdtools7 and put herd7 on PATH",
 }
+
+
+def end_with(main: Callable[[], int]) -> NoReturn:
+    """Ends the process with what main answers; quietly when it is interrupted, or when nobody reads on."""
+    try:
+        code = main()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left goes there
+        code = 128 + signal.SIGPIPE
+    sys.exit(code)
 
 
 def cache_home() -> Path:
