@@ -106,22 +106,27 @@ unsigned utf8_length(const unsigned char *text)
     return length;
 }
 
-void json_quoted(FILE *json, const char *text)
+void json_bytes(FILE *json, const char *text, size_t size)
 {
-    const unsigned char *at = (const unsigned char *)text;
-
     fputc('"', json);
-    while (*at) {
-        unsigned length = utf8_length(at);
+    for (size_t at = 0; at < size;) {
+        unsigned char next[5] = {0}; /* ends with zero, as the text may not */
+        memcpy(next, text + at, size - at < 4 ? size - at : 4);
+        unsigned length = utf8_length(next);
         if (length == 0)
             fputs("\\ufffd", json);
-        else if (*at == '"' || *at == '\\')
-            fprintf(json, "\\%c", *at);
-        else if (*at < ' ' || *at == 0x7f)
-            fprintf(json, "\\u%04x", *at);
+        else if (*next == '"' || *next == '\\')
+            fprintf(json, "\\%c", *next);
+        else if (*next < ' ' || *next == 0x7f)
+            fprintf(json, "\\u%04x", *next);
         else
-            fwrite(at, 1, length, json);
+            fwrite(next, 1, length, json);
         at += length ? length : 1;
     }
     fputc('"', json);
+}
+
+void json_quoted(FILE *json, const char *text)
+{
+    json_bytes(json, text, strlen(text));
 }

@@ -41,6 +41,7 @@ unsigned utf8_length(const unsigned char *text);
 
 /* A quoted text; bytes that are not UTF-8 become U+FFFD. */
 void json_quoted(FILE *json, const char *text);
+void json_bytes(FILE *json, const char *text, size_t size);
 
 /* The samples of a synthetic source in files of a format below a folder. */
 struct synth {

@@ -25,6 +25,15 @@ static void help(FILE *to)
           to);
 }
 
+/* What was printed may be all that was wanted: a full disk is no success. */
+static int printed(const char *command, int code)
+{
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code > EXIT_WRONG)
+        return code;
+    fprintf(stderr, "lade %s: standard output: could not be written\n", command);
+    return EXIT_TROUBLE;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -33,15 +42,15 @@ int main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         help(stdout);
-        return EXIT_DONE;
+        return printed(argv[1], EXIT_DONE);
     }
     if (!strcmp(argv[1], "--version")) {
         puts("lade " LADE_VERSION);
-        return EXIT_DONE;
+        return printed(argv[1], EXIT_DONE);
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(argv[1], commands[i].name))
-            return commands[i].main(argc - 1, argv + 1);
+            return printed(argv[1], commands[i].main(argc - 1, argv + 1));
     fprintf(stderr, "lade: there is no subcommand '%s'; lade --help lists them\n", argv[1]);
     return EXIT_USAGE;
 }

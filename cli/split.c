@@ -26,24 +26,33 @@ static void help(void)
          "part\n"
          "(key is needed; a part that is named is recorded as it is); or a directory, where a file's path is its key, "
          "the\n"
-         "first folder its class, and its bytes its content. - is standard input.\n"
+         "first folder its class, and its bytes its content. - is standard input. A text without the name .csv is CSV "
+         "when\n"
+         "its first line has several columns, one of them key.\n"
+         "\n"
+         "Only the exact store can tell which keys were assigned: an audit of another one counts those that a filter "
+         "does "
+         "not\n"
+         "know, and a filter takes some for others.\n"
          "\n"
          "  --table FILE       the table; assign makes it if it is not there\n"
          "  --weights A,B,...  of a new table, up to 255 whole numbers\n"
          "  --folds K          K parts of the same weight\n"
-         "  --names A,B,...    of the parts (train,test or train,valid,test or part0,...)\n"
+         "  --names A,B,...    of all parts (train,test or train,valid,test or part0,...)\n"
          "  --rule hash|coin|quota\n"
          "                     hash (a weight that changes moves only what it must), coin, quota (exact for each\n"
          "                     class)\n"
-         "  --store exact|compact|arrays\n"
-         "                     exact, compact (12.5 bits an item, with a small error), arrays (Lin 2026)\n"
+         "  --store exact|compact|arrays|pure\n"
+         "                     exact, compact (12.5 bits an item, with a small error), arrays (Lin 2026), pure (the "
+         "rule\n"
+         "                     alone decides, again each time, and nothing is recorded)\n"
          "  --seed N           (0)\n"
          "  --content follow|drop|reject\n"
          "                     the same bytes under another key: goes to the same part, to none, is a conflict\n"
          "  --conflict refuse|group|content\n"
          "                     group and content say different parts: a conflict, or one of them decides\n"
-         "  --csv FILE         key,group,class,part of every item; - is standard output\n"
-         "  --json FILE        the figures as JSON; - is standard output, and the words go to standard error\n"
+         "  --csv FILE         key,group,class,part of every item\n"
+         "  --json FILE        the figures as JSON; for both, - is standard output, and words go to standard error\n"
          "  --alpha P          audit fails where a test gives less (1e-6)\n"
          "  --resolve          merge: settle differences, by a rule that does not depend on the order\n"
          "  --salt N           of that rule (0)\n"
@@ -58,8 +67,8 @@ static void help(void)
          "\n"
          "exit codes: 0 done; 1 items in conflict or beyond the quota, the same bytes in several parts, tables that "
          "differ,\n"
-         "            audit: a key that is not in the table or a test below --alpha; 2 wrong use; 3 trouble of the "
-         "system");
+         "            audit: a key that is not in the table or a test below --alpha; 2 wrong use, or a list that is\n"
+         "            not well formed; 3 trouble of the system");
 }
 
 static bool number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *to)
@@ -126,43 +135,29 @@ static bool choice(const char *name, const char *text, const char *const *words,
     return false;
 }
 
+/* In the order of enum given. */
+static const struct option option_names[] = {
+    {"table", 1, 0, TABLE},
+    {"weights", 1, 0, WEIGHTS},
+    {"folds", 1, 0, FOLDS},
+    {"names", 1, 0, NAMES},
+    {"rule", 1, 0, RULE},
+    {"store", 1, 0, STORE},
+    {"seed", 1, 0, SEED},
+    {"content", 1, 0, CONTENT},
+    {"conflict", 1, 0, CONFLICT},
+    {"csv", 1, 0, CSV},
+    {"json", 1, 0, JSON},
+    {"alpha", 1, 0, ALPHA},
+    {"resolve", 0, 0, RESOLVE},
+    {"salt", 1, 0, SALT},
+    {"keys", 1, 0, KEYS},
+    {"help", 0, 0, HELP},
+    {0, 0, 0, 0},
+};
+
 static bool parse(struct options *o, int argc, char **argv)
 {
-    enum {
-        TABLE,
-        WEIGHTS,
-        FOLDS,
-        NAMES,
-        RULE,
-        STORE,
-        SEED,
-        CONTENT,
-        CONFLICT,
-        CSV,
-        JSON,
-        ALPHA,
-        RESOLVE,
-        SALT,
-        KEYS,
-        HELP
-    };
-    static const struct option names[] = {{"table", 1, 0, TABLE},
-                                          {"weights", 1, 0, WEIGHTS},
-                                          {"folds", 1, 0, FOLDS},
-                                          {"names", 1, 0, NAMES},
-                                          {"rule", 1, 0, RULE},
-                                          {"store", 1, 0, STORE},
-                                          {"seed", 1, 0, SEED},
-                                          {"content", 1, 0, CONTENT},
-                                          {"csv", 1, 0, CSV},
-                                          {"json", 1, 0, JSON},
-                                          {"alpha", 1, 0, ALPHA},
-                                          {"conflict", 1, 0, CONFLICT},
-                                          {"salt", 1, 0, SALT},
-                                          {"keys", 1, 0, KEYS},
-                                          {"resolve", 0, 0, RESOLVE},
-                                          {"help", 0, 0, HELP},
-                                          {0, 0, 0, 0}};
     static const char *const rules[] = {"hash", "coin", "quota", NULL},
                              *const stores[] = {"exact", "pure", "compact", "arrays", NULL},
                              *const contents[] = {"follow", "drop", "reject", NULL},
@@ -172,7 +167,8 @@ static bool parse(struct options *o, int argc, char **argv)
     int which = 0, c, picked = 0;
     char *end = NULL;
 
-    while (good && (c = getopt_long(argc, argv, "", names, &which)) != -1) {
+    while (good && (c = getopt_long(argc, argv, "", option_names, &which)) != -1) {
+        o->given |= c <= HELP ? 1U << c : 0;
         switch (c) {
         case HELP:
             help();
@@ -207,7 +203,6 @@ static bool parse(struct options *o, int argc, char **argv)
         case RULE:
             good = choice("rule", optarg, rules, &picked);
             o->config.rule = (enum lade_split_rule)picked;
-            o->rule_given = true;
             break;
         case STORE:
             good = choice("store", optarg, stores, &picked);
@@ -223,7 +218,6 @@ static bool parse(struct options *o, int argc, char **argv)
             break;
         case SEED:
             good = number("--seed", optarg, 0, UINT64_MAX, &o->config.seed);
-            o->seed_given = true;
             break;
         case SALT:
             good = number("--salt", optarg, 0, UINT64_MAX, &o->salt);
@@ -236,9 +230,39 @@ static bool parse(struct options *o, int argc, char **argv)
             good = false;
         }
     }
-    if (o->config.store >= LADE_SPLIT_COMPACT && !o->rule_given)
+    if (o->config.store >= LADE_SPLIT_COMPACT && !(o->given & 1U << RULE))
         o->config.rule = LADE_SPLIT_COIN;
     return good;
+}
+
+/* An option that a command would pass over is a mistake. */
+static bool takes_options(const struct options *o, const char *command)
+{
+    const unsigned decides = 1U << TABLE | 1U << WEIGHTS | 1U << FOLDS | 1U << NAMES | 1U << RULE | 1U << STORE |
+                             1U << SEED | 1U << CONTENT | 1U << CONFLICT | 1U << CSV | 1U << JSON;
+    const struct {
+        const char *command;
+        unsigned takes;
+    } commands[] = {{"assign", decides},
+                    {"audit", decides | 1U << ALPHA},
+                    {"merge", 1U << TABLE | 1U << NAMES | 1U << RESOLVE | 1U << SALT | 1U << KEYS},
+                    {"show", 1U << NAMES | 1U << JSON}};
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        unsigned passed_over = strcmp(command, commands[i].command) ? 0 : o->given & ~commands[i].takes;
+        for (int j = 0; j < HELP; j++) {
+            if (passed_over & 1U << j) {
+                fprintf(stderr, "lade split: %s does not take --%s; lade split --help shows the use\n", command,
+                        option_names[j].name);
+                return false;
+            }
+        }
+    }
+    if (o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0) {
+        fputs("lade split: --csv - and --json - would both go to standard output; name a file for one\n", stderr);
+        return false;
+    }
+    return true;
 }
 
 int split_main(int argc, char **argv)
@@ -253,6 +277,8 @@ int split_main(int argc, char **argv)
     char **rest = argv + optind;
     if (left < 1 || strcmp(rest[0], command) != 0)
         return wrong_use("assign, audit, merge or show is expected first");
+    if (!takes_options(&o, command))
+        return EXIT_USAGE;
     urcu_memb_register_thread();
     if (strcmp(command, "merge") == 0)
         code = split_merge(&o, rest + 1, left - 1);

@@ -11,6 +11,26 @@ enum { PARTS_MAX = LADE_SPLIT_PARTS_MAX };
 
 enum { NAME = 64 };
 
+/* Options that a command may refuse, or a table contradict. */
+enum given {
+    TABLE,
+    WEIGHTS,
+    FOLDS,
+    NAMES,
+    RULE,
+    STORE,
+    SEED,
+    CONTENT,
+    CONFLICT,
+    CSV,
+    JSON,
+    ALPHA,
+    RESOLVE,
+    SALT,
+    KEYS,
+    HELP
+};
+
 struct options {
     const char *table, *csv, *json, *keys;
     uint32_t weight[PARTS_MAX];
@@ -18,7 +38,8 @@ struct options {
     char name_text[PARTS_MAX][NAME];
     char *name[PARTS_MAX];
     struct lade_split_config config;
-    bool rule_given, seed_given, resolve;
+    unsigned given; /* a bit for each option, by enum given */
+    bool resolve;
     uint64_t salt;
     double alpha;
 };
@@ -41,6 +62,7 @@ struct row {
 struct list {
     const char *path;
     bool directory, has_parts; /* the input is a directory; it tells parts itself */
+    bool wrong;                /* the input is not what it should be */
     struct row *row;
     size_t rows, room;
     struct text class_name[LADE_SPLIT_CLASSES_MAX];
@@ -49,8 +71,11 @@ struct list {
     struct chunk *names; /* or in here */
 };
 
-/* Reads a list of keys, a CSV file with a header, or a directory. False after a message. names: of parts, for has_parts. */
-bool list_read(struct list *list, const char *path, char *const *names, unsigned parts);
+/*
+ * Reads a list of keys, a CSV file with a header, or a directory; answers an exit code, after a message unless it is EXIT_DONE.
+ * names: of parts, for has_parts.
+ */
+int list_read(struct list *list, const char *path, char *const *names, unsigned parts);
 void list_free(struct list *list);
 
 /* The bytes of a row's file. NULL after a message. */
@@ -59,6 +84,7 @@ void *content_read(const struct list *list, const struct row *row, size_t *size)
 /* What happened, for people and as JSON. */
 struct report {
     const char *command, *json; /* path of the JSON, or NULL */
+    FILE *text;                 /* for words: not where figures go */
     const struct list *list;
     struct lade_split_config config;
     char *const *names;
@@ -70,12 +96,17 @@ struct report {
 };
 
 /* Groups of rows with the same content are shown when they lie in more than one part. False: out of memory. */
-bool report_duplicates(struct report *report, FILE *to);
+bool report_duplicates(struct report *report);
 
 /* False after a message. */
 bool report_print(struct report *report);
 
-void json_text(FILE *to, const char *text, size_t size);
+/*
+ * Keeps others that assign to the same table out, and waits for them: who reads a table and writes it anew would undo what
+ * they decide meanwhile. Answers what split_unlock() takes, or -1 after a message.
+ */
+int split_lock(const char *table);
+void split_unlock(const char *table, int lock);
 
 /* The commands. What they answer is the exit code. */
 int split_assign_or_audit(struct options *o, const char *path, bool assign);

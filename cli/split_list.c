@@ -2,6 +2,8 @@
 /* Lists of items: one key on a line, CSV with a header, or the files of a directory. */
 #include "split.h"
 
+#include "lade.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -20,6 +22,14 @@ struct chunk {
 static bool complain(const char *path, const char *why)
 {
     fprintf(stderr, "lade split: %s: %s\n", path, why);
+    return false;
+}
+
+/* The input is wrong in a line of it. */
+static bool complain_of(struct list *list, size_t line, const char *why)
+{
+    fprintf(stderr, "lade split: %s, line %zu: %s\n", list->path, line, why);
+    list->wrong = true;
     return false;
 }
 
@@ -69,8 +79,10 @@ static bool number_class(struct list *list, struct text name, unsigned *number)
             return true;
         }
     }
-    if (list->classes == LADE_SPLIT_CLASSES_MAX)
+    if (list->classes == LADE_SPLIT_CLASSES_MAX) {
+        list->wrong = true;
         return complain(list->path, "more than 65536 classes");
+    }
     list->class_name[list->classes] = name;
     *number = last = list->classes++;
     return true;
@@ -129,8 +141,7 @@ static bool read_columns(struct list *list, const struct lade_split_field *field
                 column[i] = j;
     }
     list->has_parts = column[PART] < FIELDS;
-    return column[KEY] < FIELDS ||
-           complain(list->path, "the first line names no column 'key'; key,group,class,part are known");
+    return column[KEY] < FIELDS || complain_of(list, 1, "no column is named 'key'; key,group,class,part are known");
 }
 
 static bool part_by_name(struct row *row, const struct lade_split_field *f, char *const *names, unsigned parts)
@@ -141,22 +152,39 @@ static bool part_by_name(struct row *row, const struct lade_split_field *f, char
     return row->part != LADE_SPLIT_NO_PART || f->size == 0;
 }
 
+/* Lines that a record goes over. */
+static size_t lines_of(const struct lade_split_field *field, size_t fields)
+{
+    size_t lines = 1;
+
+    for (size_t i = 0; i < fields; i++)
+        for (size_t j = 0; j < field[i].size; j++)
+            lines += field[i].text[j] == '\n';
+    return lines;
+}
+
 static bool read_csv(struct list *list, char *text, size_t size, char *const *names, unsigned parts)
 {
     struct lade_split_field field[FIELDS];
     size_t fields, column[COLUMNS];
-    size_t at = lade_split_csv_read(text, size, field, FIELDS, &fields);
+    size_t at = lade_split_csv_read(text, size, field, FIELDS, &fields), line = 1;
 
+    if (fields > 0 && field[fields - 1].open)
+        return complain_of(list, line, "a quote is not closed");
     if (!read_columns(list, field, fields, column))
         return false;
-    for (size_t taken; (taken = lade_split_csv_read(text + at, size - at, field, FIELDS, &fields)) > 0; at += taken) {
+    line += lines_of(field, fields);
+    for (size_t taken; (taken = lade_split_csv_read(text + at, size - at, field, FIELDS, &fields)) > 0;
+         at += taken, line += lines_of(field, fields)) {
+        if (field[fields - 1].open)
+            return complain_of(list, line, "a quote is not closed");
         if (fields == 1 && field[0].size == 0 && column[KEY] == 0)
             continue; /* an empty line */
         struct row *row = add_row(list);
         if (!row)
             return complain(list->path, "out of memory");
-        if (fields <= column[KEY])
-            return complain(list->path, "a line has no key");
+        if (fields <= column[KEY] || field[column[KEY]].size == 0)
+            return complain_of(list, line, "there is no key");
         row->key = (struct text){field[column[KEY]].text, field[column[KEY]].size};
         if (fields > column[GROUP] && field[column[GROUP]].size > 0)
             row->group = (struct text){field[column[GROUP]].text, field[column[GROUP]].size};
@@ -166,7 +194,7 @@ static bool read_csv(struct list *list, char *text, size_t size, char *const *na
         if (!number_class(list, name, &row->class_number))
             return false;
         if (fields > column[PART] && !part_by_name(row, &field[column[PART]], names, parts))
-            return complain(list->path, "a line names a part that there is not; see --names");
+            return complain_of(list, line, "there is no part of that name; see --names");
     }
     return true;
 }
@@ -235,24 +263,60 @@ static bool read_directory(struct list *list, const char *inside)
     return good;
 }
 
-bool list_read(struct list *list, const char *path, char *const *names, unsigned parts)
+/* Whether the first line has several columns, and one is key. */
+static bool looks_like_csv(const char *text, size_t size)
+{
+    const char *line_end = memchr(text, '\n', size), *comma;
+    bool has_key = false;
+
+    if (line_end)
+        size = (size_t)(line_end - text);
+    if (size > 0 && text[size - 1] == '\r')
+        size--;
+    if (!memchr(text, ',', size))
+        return false;
+    for (;; size -= (size_t)(comma + 1 - text), text = comma + 1) {
+        comma = memchr(text, ',', size);
+        size_t length = comma ? (size_t)(comma - text) : size;
+        has_key =
+            has_key || (length == 3 && memcmp(text, "key", 3) == 0) || (length == 5 && memcmp(text, "\"key\"", 5) == 0);
+        if (!comma)
+            return has_key;
+    }
+}
+
+static bool read_list(struct list *list, char *const *names, unsigned parts)
+{
+    static const char mark[3] = {'\xef', '\xbb', '\xbf'}; /* some programs begin UTF-8 with it */
+    const size_t length = strlen(list->path);
+    size_t size = 0;
+
+    list->text = read_path(list->path, &size);
+    if (!list->text)
+        return false;
+    char *text = list->text;
+    if (size >= sizeof mark && memcmp(text, mark, sizeof mark) == 0) {
+        text += sizeof mark;
+        size -= sizeof mark;
+    }
+    bool csv = (length > 4 && strcmp(list->path + length - 4, ".csv") == 0) || looks_like_csv(text, size);
+    return csv ? read_csv(list, text, size, names, parts) : read_lines(list, text, size);
+}
+
+int list_read(struct list *list, const char *path, char *const *names, unsigned parts)
 {
     struct stat s;
-    size_t size = 0, length = strlen(path);
+    bool good;
 
     memset(list, 0, sizeof *list);
     list->path = path;
-    if (strcmp(path, "-") != 0 && stat(path, &s) != 0)
-        return complain(path, strerror(errno));
+    if (strcmp(path, "-") != 0 && stat(path, &s) != 0) {
+        (void)complain(path, strerror(errno));
+        return EXIT_TROUBLE;
+    }
     list->directory = strcmp(path, "-") != 0 && S_ISDIR(s.st_mode);
-    if (list->directory)
-        return read_directory(list, "");
-    list->text = read_path(path, &size);
-    if (!list->text)
-        return false;
-    bool csv =
-        (length > 4 && strcmp(path + length - 4, ".csv") == 0) || (size >= 4 && memcmp(list->text, "key,", 4) == 0);
-    return csv ? read_csv(list, list->text, size, names, parts) : read_lines(list, list->text, size);
+    good = list->directory ? read_directory(list, "") : read_list(list, names, parts);
+    return good ? EXIT_DONE : list->wrong ? EXIT_USAGE : EXIT_TROUBLE;
 }
 
 void list_free(struct list *list)

@@ -2,26 +2,13 @@
 /* What lade split says: shares and class frequencies of each part, their tests, duplicates, and the same as JSON. */
 #include "split.h"
 
+#include "lade.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CLASSES_SHOWN = 8, DUPLICATES_SHOWN = 20 };
-
-void json_text(FILE *to, const char *text, size_t size)
-{
-    fputc('"', to);
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\')
-            fprintf(to, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(to, "\\u%04x", c);
-        else
-            fputc(c, to);
-    }
-    fputc('"', to);
-}
 
 static int by_content(const void *a, const void *b)
 {
@@ -53,7 +40,7 @@ static void show_duplicates(const struct report *r, FILE *to, struct row *const 
     fputc('\n', to);
 }
 
-bool report_duplicates(struct report *r, FILE *to)
+bool report_duplicates(struct report *r)
 {
     const struct list *list = r->list;
     struct row **row = malloc((list->rows + 1) * sizeof *row);
@@ -76,7 +63,7 @@ bool report_duplicates(struct report *r, FILE *to)
         }
         r->duplicates += end - begin > 1;
         if (across && r->across++ < DUPLICATES_SHOWN)
-            show_duplicates(r, to, row + begin, end - begin);
+            show_duplicates(r, r->text, row + begin, end - begin);
     }
     free(row);
     return true;
@@ -133,7 +120,8 @@ static void print_text(const struct report *r, const uint64_t *count, FILE *to)
                 (big)r->duplicates, (big)r->across);
     if (r->missing + r->conflicts + r->dropped + r->full > 0)
         fprintf(to,
-                "  without part %llu in conflict, %llu dropped as duplicates, %llu beyond the quota, %llu not in the "
+                "  without part %llu in conflict, %llu dropped as duplicates, %llu beyond the quota or capacity, %llu "
+                "not in the "
                 "table\n",
                 (big)r->conflicts, (big)r->dropped, (big)r->full, (big)r->missing);
 }
@@ -145,12 +133,12 @@ static void print_json(const struct report *r, const uint64_t *count, FILE *to)
             r->command, (big)r->list->rows, (big)r->decided, (big)r->config.seed, r->seconds);
     for (unsigned p = 0; p < r->config.parts; p++) {
         fprintf(to, "%s{\"name\": ", p ? ", " : "");
-        json_text(to, r->names[p], strlen(r->names[p]));
+        json_quoted(to, r->names[p]);
         fprintf(to, ", \"weight\": %lu, \"items\": %llu, \"classes\": {", (unsigned long)r->config.weights[p],
                 (big)size_of(r, count, p));
         for (unsigned c = 0; c < r->list->classes; c++) {
             fputs(c ? ", " : "", to);
-            json_text(to, r->list->class_name[c].at, r->list->class_name[c].size);
+            json_bytes(to, r->list->class_name[c].at, r->list->class_name[c].size);
             fprintf(to, ": %llu", (big)count[(size_t)c * r->config.parts + p]);
         }
         fputs("}}", to);
@@ -168,8 +156,7 @@ static void print_json(const struct report *r, const uint64_t *count, FILE *to)
 
 bool report_print(struct report *r)
 {
-    /* Figures that go to standard output are not mixed with words. */
-    FILE *text = r->json && !strcmp(r->json, "-") ? stderr : stdout, *json = NULL;
+    FILE *json = NULL;
     const unsigned parts = r->config.parts;
     uint64_t *count = calloc((size_t)r->list->classes * parts + 1, sizeof *count);
     bool good = count != NULL;
@@ -177,14 +164,15 @@ bool report_print(struct report *r)
     for (size_t i = 0; good && i < r->list->rows; i++)
         if (r->list->row[i].part < parts)
             count[(size_t)r->list->row[i].class_number * parts + r->list->row[i].part]++;
+    r->audit = (struct lade_split_tests){.classes_p = 1, .shares_p = 1}; /* of no items */
     if (good && r->list->classes > 0)
         (void)lade_split_audit(count, r->list->classes, parts, r->config.weights, &r->audit);
     if (good && r->list->directory)
-        good = report_duplicates(r, text);
+        good = report_duplicates(r);
     if (!good)
         fputs("lade split: out of memory\n", stderr);
     else
-        print_text(r, count, text);
+        print_text(r, count, r->text);
     if (good && r->json) {
         json = strcmp(r->json, "-") ? fopen(r->json, "w") : stdout;
         if (json)

@@ -26,15 +26,22 @@ static int trouble(const char *path, int status, uint64_t offset)
     return EXIT_TROUBLE;
 }
 
-/* Names for parts that have none. */
-static void name_parts(struct options *o, unsigned parts)
+/* Names of the parts: those given, or the usual ones. An exit code, after a message unless it is EXIT_DONE. */
+static int name_parts(struct options *o, unsigned parts)
 {
+    if (o->names > 0 && o->names != parts)
+        return wrong_use("--names takes as many names as there are parts");
+    for (unsigned i = 0; i < o->names; i++)
+        for (unsigned j = 0; j < i; j++)
+            if (strcmp(o->name_text[i], o->name_text[j]) == 0)
+                return wrong_use("--names takes different names");
     for (unsigned i = 0; i < parts; i++) {
         char room[NAME];
         if (i >= o->names)
             (void)snprintf(o->name_text[i], NAME, "%s", part_name(parts, i, room, sizeof room));
         o->name[i] = o->name_text[i];
     }
+    return EXIT_DONE;
 }
 
 /* Every class gets its share of every part, rounded. */
@@ -62,8 +69,13 @@ static int load_split(struct lade_split **split, const struct options *o)
         return trouble(o->table, status, offset);
     lade_split_configuration(*split, &loaded);
     if ((o->parts > 0 && (o->parts != loaded.parts || memcmp(o->weight, loaded.weights, o->parts * 4) != 0)) ||
-        (o->rule_given && o->config.rule != loaded.rule) || (o->seed_given && o->config.seed != loaded.seed))
+        (o->given & 1U << RULE && o->config.rule != loaded.rule) ||
+        (o->given & 1U << SEED && o->config.seed != loaded.seed))
         return wrong_use("the table was made with other weights, another rule or another seed");
+    if ((o->given & 1U << STORE && o->config.store != loaded.store) ||
+        (o->given & 1U << CONTENT && o->config.content != loaded.content) ||
+        (o->given & 1U << CONFLICT && o->config.conflict != loaded.conflict))
+        return wrong_use("the table was made with another store or another policy for contents or conflicts");
     return EXIT_DONE;
 }
 
@@ -139,8 +151,21 @@ static int handle_row(struct lade_split *split, const struct list *list, struct 
     return status;
 }
 
+/* Of a filter; a table that tells keys apart need not be gone through. */
+static uint64_t entries_of(struct lade_split *split, const struct report *r)
+{
+    struct lade_split_stats stats = {0};
+    uint64_t keys[PARTS_MAX];
+
+    if (r->config.store >= LADE_SPLIT_COMPACT)
+        (void)lade_split_measure(split, &stats, keys);
+    return stats.entries;
+}
+
 static int handle_rows(struct lade_split *split, struct list *list, bool decide, struct report *r)
 {
+    const uint64_t entries = entries_of(split, r);
+
     for (size_t i = 0; i < list->rows; i++) {
         progress_line("items", i, list->rows);
         int status = handle_row(split, list, &list->row[i], decide, r);
@@ -151,6 +176,8 @@ static int handle_rows(struct lade_split *split, struct list *list, bool decide,
         }
     }
     progress_line("items", 1, 1);
+    if (!decide)
+        r->missing += entries_of(split, r) - entries; /* a look at a filter puts in what it does not know */
     return EXIT_DONE;
 }
 
@@ -192,18 +219,24 @@ int split_assign_or_audit(struct options *o, const char *path, bool assign)
     struct report r = {.command = assign ? "assign" : "audit", .json = o->json, .list = &list, .names = o->name};
     double begin = seconds_now();
 
-    int code = EXIT_DONE;
+    /* Figures that go to standard output are not mixed with words. */
+    r.text = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-")) ? stderr : stdout;
     if (!o->table)
-        code = wrong_use("--table FILE is missing");
-    else if (!assign || access(o->table, F_OK) == 0)
+        return wrong_use("--table FILE is missing");
+    const int lock = assign ? split_lock(o->table) : -1;
+    int code = assign && lock < 0 ? EXIT_TROUBLE : EXIT_DONE;
+    if (code != EXIT_DONE)
+        return code;
+    if (!assign || access(o->table, F_OK) == 0)
         code = load_split(&split, o);
     else if (o->parts == 0)
         code = wrong_use("a new table needs --weights or --folds");
     if (split)
         lade_split_configuration(split, &r.config);
-    name_parts(o, split ? r.config.parts : o->parts);
-    if (code == EXIT_DONE && !list_read(&list, path, o->name, split ? r.config.parts : o->parts))
-        code = EXIT_TROUBLE;
+    if (code == EXIT_DONE)
+        code = name_parts(o, split ? r.config.parts : o->parts);
+    if (code == EXIT_DONE)
+        code = list_read(&list, path, o->name, split ? r.config.parts : o->parts);
     if (code == EXIT_DONE && !split)
         code = create_split(&split, o, &list);
     if (code == EXIT_DONE) {
@@ -214,6 +247,7 @@ int split_assign_or_audit(struct options *o, const char *path, bool assign)
         int status = lade_split_save(split, o->table);
         code = status == LADE_OK ? EXIT_DONE : trouble(o->table, status, 0);
     }
+    split_unlock(o->table, lock);
     r.seconds = seconds_now() - begin;
     if (code == EXIT_DONE && ((o->csv && !write_csv(&list, o)) || !report_print(&r)))
         code = EXIT_TROUBLE;
@@ -258,12 +292,19 @@ int split_merge(struct options *o, char **path, int paths)
 
     if (!o->table || paths < 1)
         return wrong_use("merge takes --table OUT and the tables to merge");
+    const int lock = split_lock(o->table);
+    if (lock < 0)
+        return EXIT_TROUBLE;
     int status = lade_split_load(&into, path[0], NULL, &offset);
-    if (status != LADE_OK)
-        return trouble(path[0], status, offset);
+    if (status != LADE_OK) {
+        int code = trouble(path[0], status, offset);
+        split_unlock(o->table, lock);
+        return code;
+    }
     lade_split_configuration(into, &config);
-    name_parts(o, config.parts);
-    int code = o->keys && !list_read(&list, o->keys, o->name, config.parts) ? EXIT_TROUBLE : EXIT_DONE;
+    int code = name_parts(o, config.parts);
+    if (code == EXIT_DONE && o->keys)
+        code = list_read(&list, o->keys, o->name, config.parts);
     for (int i = 1; i < paths && code == EXIT_DONE; i++) {
         struct naming naming = {o, into, &list, 0};
         uint64_t differences = 0;
@@ -285,6 +326,7 @@ int split_merge(struct options *o, char **path, int paths)
         status = lade_split_save(into, o->table);
         code = status == LADE_OK ? EXIT_DONE : trouble(o->table, status, 0);
     }
+    split_unlock(o->table, lock);
     if (code == EXIT_WRONG)
         puts("nothing was written; --resolve settles differences by a rule that does not depend on the order");
     lade_split_destroy(into);
@@ -310,7 +352,10 @@ int split_show(struct options *o, const char *path)
         return trouble(path, status, offset);
     }
     lade_split_configuration(split, &c);
-    name_parts(o, c.parts);
+    if (name_parts(o, c.parts) != EXIT_DONE) {
+        lade_split_destroy(split);
+        return EXIT_USAGE;
+    }
     FILE *text = o->json && !strcmp(o->json, "-") ? stderr : stdout;
     fprintf(text, "lade split show: rule %s, store %s, %u parts, seed %llu\n", rule[c.rule], store[c.store], c.parts,
             (big)c.seed);
@@ -334,7 +379,7 @@ int split_show(struct options *o, const char *path)
                 (big)stats.bytes);
         for (unsigned i = 0; i < c.parts; i++) {
             fprintf(json, "%s{\"name\": ", i ? ", " : "");
-            json_text(json, o->name[i], strlen(o->name[i]));
+            json_quoted(json, o->name[i]);
             fprintf(json, ", \"weight\": %lu, \"keys\": %llu}", (unsigned long)c.weights[i], (big)keys[i]);
         }
         fprintf(json, "], \"collision\": %.9g, \"misassigned\": %.9g}\n", stats.collision, stats.misassigned);

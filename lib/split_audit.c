@@ -52,6 +52,8 @@ static void test_shares(const double *size, unsigned parts, const uint32_t *weig
             a->shares = HUGE_VAL; /* there should be none */
         }
     }
+    if (a->shares_df < 0)
+        a->shares_df = 0; /* there are no items */
     a->shares_p = a->shares == HUGE_VAL ? 0 : a->shares_df > 0 ? chi_above(a->shares, a->shares_df) : 1;
 }
 

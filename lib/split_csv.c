@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Takes a quoted field from behind its quote: moves it together and answers the place behind its closing quote. */
-static size_t take_quoted(char *text, size_t size, size_t at, size_t *length)
+static size_t take_quoted(char *text, size_t size, size_t at, struct lade_split_field *f)
 {
     size_t to = at, from = at;
 
@@ -17,8 +17,9 @@ static size_t take_quoted(char *text, size_t size, size_t at, size_t *length)
         }
         text[to++] = text[from++];
     }
-    *length = to - at;
-    return from < size ? from + 1 : from;
+    f->size = to - at;
+    f->open = from >= size;
+    return f->open ? from : from + 1;
 }
 
 size_t lade_split_csv_read(char *text, size_t size, struct lade_split_field *field, size_t most, size_t *fields)
@@ -29,10 +30,10 @@ size_t lade_split_csv_read(char *text, size_t size, struct lade_split_field *fie
     if (size == 0)
         return 0;
     for (;;) {
-        struct lade_split_field f = {text + at, 0};
+        struct lade_split_field f = {text + at, 0, false};
         if (at < size && text[at] == '"') {
             f.text = text + at + 1;
-            at = take_quoted(text, size, at + 1, &f.size);
+            at = take_quoted(text, size, at + 1, &f);
             while (at < size && text[at] != ',' && text[at] != '\n') /* what follows a quoted field is no part of it */
                 at++;
         } else {

@@ -60,13 +60,13 @@ Test(split_audit, csv_in)
     at += lade_split_csv_read(text + at, size - at, f, 2, &fields);
     cr_assert(fields == 2 && is_field(&f[0], "key") && is_field(&f[1], "group"));
     at += lade_split_csv_read(text + at, size - at, f, 2, &fields);
-    cr_assert(fields == 2 && is_field(&f[0], "a,\"b\"") && is_field(&f[1], "two\nlines"));
+    cr_assert(fields == 2 && is_field(&f[0], "a,\"b\"") && is_field(&f[1], "two\nlines") && !f[0].open && !f[1].open);
     at += lade_split_csv_read(text + at, size - at, f, 2, &fields);
     cr_assert(fields == 1 && is_field(&f[0], ""));
     at += lade_split_csv_read(text + at, size - at, f, 1, &fields);
     cr_assert(fields == 1 && is_field(&f[0], ""));
     at += lade_split_csv_read(text + at, size - at, f, 2, &fields);
-    cr_assert(fields == 2 && is_field(&f[0], "last") && is_field(&f[1], "open"));
+    cr_assert(fields == 2 && is_field(&f[0], "last") && is_field(&f[1], "open") && !f[0].open && f[1].open);
     cr_assert_eq(at, size);
     cr_assert_eq(lade_split_csv_read(text + at, size - at, f, 2, &fields), 0);
     cr_assert_eq(fields, 0);

@@ -214,12 +214,13 @@ LADE_API int lade_split_audit(const uint64_t *count, unsigned classes, unsigned 
 struct lade_split_field {
     const char *text; /* not ended by zero */
     size_t size;
+    bool open; /* the text ends inside its quotes */
 };
 
 /*
  * Takes one record from text, changing it in place (quotes go). Answers the bytes taken, 0 at the end; fields beyond most are
  * read and left out. *fields is their number. A record that is open at the end of the text is taken as it is, so give whole
- * files or whole lines.
+ * files or whole lines; one that is open inside quotes says so.
  */
 LADE_API size_t lade_split_csv_read(char *text, size_t size, struct lade_split_field *field, size_t most,
                                     size_t *fields);
