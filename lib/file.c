@@ -176,6 +176,13 @@ int lade_file_replace(struct lade_file *f)
     return good ? LADE_OK : LADE_IO;
 }
 
+uint64_t lade_file_size(const struct lade_file *f)
+{
+    struct stat s;
+
+    return fstat(f->file, &s) == 0 && S_ISREG(s.st_mode) ? (uint64_t)s.st_size : UINT64_MAX;
+}
+
 uint64_t lade_file_tail(struct lade_file *f, void *bytes, size_t size)
 {
     struct stat s;

@@ -60,6 +60,9 @@ LADE_API void lade_file_drop(struct lade_file *f);
 LADE_API bool lade_file_put(void *file, const void *bytes, size_t size);
 LADE_API int lade_file_get(void *file, void *bytes, size_t size);
 
+/* Bytes of a file; UINT64_MAX when that is not known. */
+LADE_API uint64_t lade_file_size(const struct lade_file *f);
+
 /*
  * Reads the last bytes of a file and answers how many bytes the file holds, or 0 when that is not known. A file with holes
  * counts as at most four times what it takes on the disk, so that a small one cannot pretend to be huge.

@@ -130,9 +130,5 @@ int lade_split_make_words(struct lade_split *s)
     /* weight 0 / both, in two steps of 31 bits */
     s->share = first / s->weights << 31 | (first % s->weights << 31) / s->weights;
     s->word = lade_array_get(s->config.alloc, s->words, sizeof *s->word);
-    if (!s->word)
-        return LADE_NO_MEMORY;
-    for (uint64_t i = 0; i < s->words; i++)
-        atomic_init(&s->word[i], 0);
-    return LADE_OK;
+    return s->word ? LADE_OK : LADE_NO_MEMORY;
 }

@@ -228,6 +228,8 @@ static int read_header(struct stream *f, struct lade_split_config *c)
     c->seed = lade_read_number(header + 32, 8);
     c->capacity = lade_read_number(header + 40, 8);
     bool good = header[14] <= 1 && c->bits_per_item <= 1024 && c->classes <= LADE_SPLIT_CLASSES_MAX &&
+                (c->store == LADE_SPLIT_ARRAYS || c->bits_per_item == 0) &&
+                (c->store != LADE_SPLIT_ARRAYS || c->bits_per_item > 0) &&
                 (c->store == LADE_SPLIT_EXACT ? c->capacity == 0 : true);
     return good ? LADE_OK : LADE_DAMAGED;
 }
@@ -298,28 +300,26 @@ static int read_table(struct stream *f, struct lade_split *s)
     return status;
 }
 
-/* The least that a file with this header holds. One that asks for much more than there is shall not cost the memory. */
-#define TRUSTED (1 << 20)
+/* The least that a file with this header holds. One that has less need not be read. */
 static uint64_t asks_for(const struct lade_split_config *c)
 {
     uint64_t lists = (uint64_t)c->classes * c->parts * NUMBER * 2;
-    uint64_t items = c->store == LADE_SPLIT_COMPACT ? 1 : c->bits_per_item / 8;
+    uint64_t bits = c->store == LADE_SPLIT_COMPACT ? 12 : c->bits_per_item;
 
-    return c->capacity > UINT64_MAX / 256 ? UINT64_MAX : lists + c->capacity * items;
+    return c->capacity > UINT64_MAX / 2048 ? UINT64_MAX : lists + c->capacity * bits / 8;
 }
 
 static int read_all(struct stream *f, struct lade_split **split, const struct lade_alloc *alloc)
 {
     struct lade_split_config c = {.alloc = alloc};
     uint32_t weight[LADE_SPLIT_PARTS_MAX];
-    unsigned char last;
     int status = read_header(f, &c);
 
     if (status != LADE_OK)
         return status;
     f->begin = f->at;
     const size_t numbers = (size_t)c.classes * c.parts;
-    if (asks_for(&c) > TRUSTED && asks_for(&c) > lade_file_tail(&f->file, &last, 1))
+    if (asks_for(&c) > lade_file_size(&f->file))
         return LADE_DAMAGED;
     uint64_t *counts = numbers > 0 ? lade_array_get(alloc, 2 * numbers, sizeof *counts) : NULL;
     if (numbers > 0 && !counts)
@@ -340,6 +340,13 @@ static int read_all(struct stream *f, struct lade_split **split, const struct la
         return status;
     f->begin = f->at;
     status = (*split)->table ? read_table(f, *split) : read_words(f, *split);
+    if (status == LADE_OK) {
+        unsigned char more;
+        int end = lade_file_get(&f->file, &more, 1);
+        if (!(*split)->table)
+            f->begin = f->at;
+        status = end == LADE_OK ? LADE_DAMAGED : end == LADE_EMPTY ? LADE_OK : end;
+    }
     if (status != LADE_OK)
         lade_split_destroy(*split);
     return status;

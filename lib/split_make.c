@@ -135,7 +135,11 @@ int lade_split_make(struct lade_split **split, const struct lade_split_config *c
 
 int lade_split_create(struct lade_split **split, const struct lade_split_config *config)
 {
-    return split && config ? lade_split_make(split, config, config->quota) : LADE_INVALID;
+    int status = split && config ? lade_split_make(split, config, config->quota) : LADE_INVALID;
+
+    for (uint64_t i = 0; status == LADE_OK && i < (*split)->words; i++)
+        atomic_init(&(*split)->word[i], 0);
+    return status;
 }
 
 void lade_split_destroy(struct lade_split *s)

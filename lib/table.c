@@ -407,13 +407,24 @@ LADE_TABLE_APART int get_late(struct lade_table *t, uint64_t h, uint64_t *value)
     return get(t, h, value);
 }
 
+/* Answers for all keys when there is nothing to look at. */
+static bool can_batch(const struct lade_table *t, const uint64_t *keys, const uint64_t *values, int *status,
+                      size_t count)
+{
+    if (has_words(t) && keys && values && status)
+        return true;
+    for (size_t i = 0; status && i < count; i++)
+        status[i] = LADE_INVALID;
+    return false;
+}
+
 size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t count, uint64_t *values, int *status)
 {
     struct batch b;
     size_t good = count;
     unsigned long before = 0;
 
-    if (!has_words(t) || !keys || !values || !status)
+    if (!can_batch(t, keys, values, status, count))
         return 0;
     if (is_plain(t))
         before = lade_read_lock_light();
@@ -440,7 +451,7 @@ size_t lade_table_insert_many(struct lade_table *t, const uint64_t *keys, size_t
     struct batch b;
     size_t good = 0;
 
-    if (!has_words(t) || !keys || !values || !status)
+    if (!can_batch(t, keys, values, status, count))
         return 0;
     for (size_t i = 0, n; i < count; i += n) {
         lade_read_lock();

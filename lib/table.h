@@ -110,6 +110,7 @@ struct lade_table {
     struct lade_table_mixer quick; /* the same as mixer where is_plain(); else zero, which mixes every key to EMPTY */
     struct lade_table_mixer mixer;
     struct lade_table_config config;
+    struct lade_table_hash hash;                   /* config.hash, or not in use */
     _Alignas(LADE_APART) _Atomic uint64_t side[2]; /* vals of the keys that are mixed to EMPTY and MOVED */
     _Alignas(LADE_APART) _Atomic uint64_t bytes;   /* of all arrays */
     _Atomic uint64_t waiting;                      /* arrays on their way to be freed */

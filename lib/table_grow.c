@@ -361,13 +361,15 @@ static bool move_block(struct lade_table *t, struct array *a, uint64_t block)
     return true;
 }
 
-/* Blocks whose new pages are asked for at once. */
+/* Blocks whose new pages are asked for at once; growth makes arrays so many times as large at most. */
 #define BLOCKS_TOGETHER 8
+#define TIMES 4
 
 static void populate(struct lade_table *t, struct array *a, uint64_t block)
 {
     struct array *b = next_of(a);
-    uint64_t each = b->cells / a->cells * LADE_TABLE_MOVE;
+    uint64_t times = b->cells / a->cells;
+    uint64_t each = times <= TIMES ? times * LADE_TABLE_MOVE : 0; /* what was reserved need not all be used */
     uint64_t from = block * each;
     uint64_t to = from + BLOCKS_TOGETHER * each;
 

@@ -14,6 +14,14 @@ static bool is_complete(const struct lade_table_hash *hash, enum lade_table_kind
     return !hash || (kind == LADE_TABLE_WORDS ? hash->mix && hash->unmix : hash->bytes != NULL);
 }
 
+/* Large arrays count a part of their cells; what that may be wrong by comes on top. */
+static uint64_t cells_for_all(uint64_t keys)
+{
+    uint64_t cells = lade_table_cells_for(keys, false);
+
+    return cells + LADE_TABLE_LINE <= LADE_TABLE_SAMPLED ? cells : lade_table_cells_for(keys + keys / 32 + 8192, false);
+}
+
 int lade_table_create(struct lade_table **table, const struct lade_table_config *config)
 {
     static const struct lade_table_config plain;
@@ -38,12 +46,19 @@ int lade_table_create(struct lade_table **table, const struct lade_table_config 
     atomic_init(&t->moved_cells, 0);
     atomic_init(&t->growths, 0);
     memcpy(&t->config, c, sizeof *c);
+    if (c->hash) {
+        t->hash.mix = c->hash->mix;
+        t->hash.unmix = c->hash->unmix;
+        t->hash.bytes = c->hash->bytes;
+        t->hash.context = c->hash->context;
+        t->config.hash = &t->hash;
+    }
     lade_table_mixer_init(&t->mixer, seed);
     if (c->kind == LADE_TABLE_WORDS && !c->hash && lade_read_is_light())
         lade_table_mixer_init(&t->quick, seed);
     else
         t->quick.first = t->quick.second = 0;
-    first = lade_table_array(t, lade_table_cells_for(c->reserve, false), false);
+    first = lade_table_array(t, cells_for_all(c->reserve), false);
     if (!first) {
         lade_array_put(alloc, t, 1, sizeof *t);
         return LADE_NO_MEMORY;
@@ -215,8 +230,7 @@ int lade_table_reserve(struct lade_table *t, uint64_t keys)
     if (!t || keys > LADE_TABLE_MAX / 2)
         return LADE_INVALID;
     lade_read_lock();
-    /* Large arrays count a part of their cells; what that may be wrong by comes on top. */
-    good = make_room(t, lade_table_cells_for(keys + keys / 32, false));
+    good = make_room(t, cells_for_all(keys));
     lade_read_unlock();
     return good ? LADE_OK : LADE_NO_MEMORY;
 }

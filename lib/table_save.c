@@ -141,8 +141,11 @@ int lade_table_write(struct lade_table *table, const struct lade_sink *sink)
     w->total = 0;
     w->size = 0;
     write_header(w);
-    if (w->status == LADE_OK)
-        (void)lade_table_for_each(table, write_entry, w);
+    if (w->status == LADE_OK) {
+        int visited = lade_table_for_each(table, write_entry, w);
+        if (w->status == LADE_OK)
+            w->status = visited; /* no memory to finish a move: the file would lack what is there */
+    }
     if (w->status == LADE_OK) {
         write_rest(w);
         lade_write_number(w->block + BLOCK_HEAD, w->total, TOTAL);
@@ -348,7 +351,7 @@ int lade_table_save(struct lade_table *table, const char *path)
 {
     struct lade_file file;
     struct lade_sink sink = {lade_file_put, &file};
-    int status = lade_file_create(&file, path);
+    int status = table ? lade_file_create(&file, path) : LADE_INVALID;
 
     if (status != LADE_OK)
         return status;
@@ -364,7 +367,7 @@ int lade_table_load(struct lade_table *table, const char *path, uint64_t *offset
     struct lade_file file;
     struct lade_inlet source = {lade_file_get, &file, 0};
     unsigned char more;
-    int status = lade_file_open(&file, path);
+    int status = table ? lade_file_open(&file, path) : LADE_INVALID;
 
     if (offset)
         *offset = 0;

@@ -223,6 +223,70 @@ Test(split_file, the_bytes_are_as_agreed)
     }
 }
 
+Test(split_file, nothing_may_follow)
+{
+    for (int i = 0; i < CONFIGS; i++) {
+        struct lade_split *s = make(configs[i]), *t = NULL;
+        uint64_t offset = 0;
+        fill(s);
+        cr_assert_eq(lade_split_save(s, path), LADE_OK);
+        FILE *file = fopen(path, "ab");
+        cr_assert(file);
+        const long end_at = ftell(file);
+        cr_assert(fputc('x', file) == 'x' && fclose(file) == 0);
+        cr_assert_eq(lade_split_load(&t, path, NULL, &offset), LADE_DAMAGED);
+        cr_assert(t == NULL && offset == (uint64_t)end_at, "%d: %d", i, (int)offset);
+        lade_split_destroy(s);
+    }
+}
+
+/* What comes through a pipe has no size beforehand. */
+Test(split_file, through_a_pipe)
+{
+    enum { N = 2000000 };
+    struct lade_split *s = make((struct lade_split_config){
+                          .parts = 2, .rule = LADE_SPLIT_COIN, .store = LADE_SPLIT_COMPACT, .capacity = N}),
+                      *t = NULL;
+    char command[100], from[40];
+
+    fill(s);
+    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    (void)snprintf(command, sizeof command, "cat %s", path);
+    FILE *pipe = popen(command, "r");
+    cr_assert(pipe);
+    (void)snprintf(from, sizeof from, "/dev/fd/%d", fileno(pipe));
+    cr_assert_eq(lade_split_load(&t, from, NULL, NULL), LADE_OK);
+    cr_assert_eq(pclose(pipe), 0);
+    for (uint64_t k = 0; k < KEYS; k++)
+        cr_assert_eq(part_of_word(t, k), part_of_word(s, k));
+    lade_split_destroy(s);
+    lade_split_destroy(t);
+}
+
+/* A short file that asks for gigabytes. */
+Test(split_file, what_is_not_there_costs_nothing)
+{
+    struct lade_split *s = make(configs[2]), *t = NULL;
+    struct failing failing = {.most = 1 << 20};
+    struct lade_alloc alloc = {failing_get, failing_put, &failing};
+    unsigned char header[68]; /* and the weights; a checksum behind each */
+
+    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    for (unsigned bits = 0; bits < 8; bits++) {
+        FILE *file = fopen(path, "r+b");
+        cr_assert(file && fread(header, 1, sizeof header, file) == sizeof header);
+        header[24] = (unsigned char)bits;
+        lade_write_number(header + 40, UINT64_C(1) << 30, 8);
+        rewind(file);
+        lade_write_number(header + 52, lade_crc32c(0, header, 52), 4);
+        lade_write_number(header + 64, lade_crc32c(lade_crc32c(0, header, 52), header + 56, 8), 4);
+        cr_assert(fwrite(header, 1, sizeof header, file) == sizeof header && fclose(file) == 0);
+        cr_assert_eq(lade_split_load(&t, path, &alloc, NULL), LADE_DAMAGED, "%u", bits);
+        cr_assert_eq(failing.live, 0);
+    }
+    lade_split_destroy(s);
+}
+
 Test(split_file, a_file_takes_little)
 {
     enum { N = 50000 };

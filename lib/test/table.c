@@ -359,6 +359,36 @@ Test(table, reserved_room_is_used_without_growing)
     lade_table_destroy(t);
 }
 
+/* Large arrays count one cell of 64: forty seeds, since a single one may be lucky. */
+Test(table, room_that_is_counted_by_samples_is_enough)
+{
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        const uint64_t keys = seed % 2 ? 100000 : 40000;
+        struct lade_table *t =
+            make((struct lade_table_config){.reserve = seed % 4 < 2 ? keys : 0, .seeded = true, .seed = seed});
+        struct lade_table_stats stats;
+        if (seed % 4 >= 2)
+            cr_assert_eq(lade_table_reserve(t, keys), LADE_OK);
+        for (uint64_t i = 0; i < keys; i++)
+            cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
+        lade_table_measure(t, &stats);
+        cr_assert_eq(stats.growths, seed % 4 >= 2, "seed %d", (int)seed);
+        lade_table_destroy(t);
+    }
+}
+
+Test(table, the_hash_is_copied)
+{
+    struct lade_table_hash hash = {.mix = same, .unmix = same};
+    struct lade_table *t = make((struct lade_table_config){.hash = &hash});
+    uint64_t value = 0;
+
+    hash = (struct lade_table_hash){0};
+    cr_assert_eq(lade_table_insert(t, 5, 6, NULL), LADE_OK);
+    cr_assert(lade_table_get(t, 5, &value) == LADE_OK && value == 6);
+    lade_table_destroy(t);
+}
+
 Test(table, trim_leaves_at_most_24_bytes_a_key)
 {
     struct lade_table *t = make_words();
@@ -543,6 +573,12 @@ Test(table, wrong_arguments_are_answered)
     cr_assert_eq(lade_table_trim(NULL), LADE_INVALID);
     lade_table_measure(NULL, &stats);
     cr_assert_eq(stats.keys, 0);
+    uint64_t key[2] = {1, 2}, value[2] = {0};
+    int status[4] = {0};
+    cr_assert_eq(lade_table_get_many(bytes, key, 2, value, status), 0);
+    cr_assert_eq(lade_table_insert_many(NULL, key, 2, value, NULL, status + 2), 0);
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(status[i], LADE_INVALID);
     lade_table_destroy(words);
     lade_table_destroy(bytes);
     lade_table_destroy(NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Saving tables: the bytes, the files, and what happens when a file cannot be written. */
 #include "folder.h"
+
+#include "../table.h"
 #include "table_stream.h"
 
 #include <errno.h>
@@ -117,6 +119,40 @@ Test(table_save, old_files_can_be_read, .init = begin, .fini = end)
         }
         lade_table_destroy(table);
     }
+}
+
+/* A next array that is too small, and no memory for a larger one: what is there cannot be gone through. */
+Test(table_save, a_move_that_cannot_go_on_leaves_the_file, .init = begin, .fini = end)
+{
+    struct lade_table_config config = {.reserve = 1000, .seeded = true};
+    struct lade_table *table = NULL, *again = make_table(LADE_TABLE_WORDS);
+    uint64_t value = 0;
+
+    cr_assert_eq(lade_table_create(&table, &config), LADE_OK);
+    for (uint64_t i = 0; i < 1000; i++)
+        cr_assert_eq(lade_table_insert(table, i, i, NULL), LADE_OK);
+    cr_assert_eq(lade_table_save(table, "table"), LADE_OK);
+    lade_read_lock();
+    cr_assert(lade_table_grow(table, root_of(table), LADE_TABLE_FIRST, true));
+    lade_read_unlock();
+    table->config.max_bytes = 1;
+    cr_assert_eq(lade_table_save(table, "table"), LADE_NO_MEMORY);
+    cr_assert_eq(lade_table_load(again, "table", NULL), LADE_OK);
+    cr_assert_eq(keys_of(again), 1000);
+    for (uint64_t i = 0; i < 1000; i++)
+        cr_assert(lade_table_get(table, i, &value) == LADE_OK && value == i);
+    table->config.max_bytes = 0;
+    cr_assert_eq(lade_table_save(table, "table"), LADE_OK);
+    lade_table_destroy(table);
+    lade_table_destroy(again);
+}
+
+Test(table_save, no_table, .init = begin, .fini = end)
+{
+    write_file("table", "old", 3);
+    cr_assert_eq(lade_table_save(NULL, "table"), LADE_INVALID);
+    cr_assert(file_is("table", (const unsigned char *)"old", 3));
+    cr_assert_eq(lade_table_load(NULL, "table", NULL), LADE_INVALID);
 }
 
 Test(table_save, comes_back_as_it_was, .init = begin, .fini = end)

@@ -193,7 +193,9 @@ LADE_API uint64_t lade_split_hash(const struct lade_split *split, const void *ke
  * Save and load: parameters and decisions, versioned, with checksums, the same on every machine. The file is replaced whole
  * or not at all. Save when no one routes; a pure split is saved as its parameters. 16.1 bytes for each name.
  * LADE_OK; LADE_IO (errno says why); LADE_NO_MEMORY; load: LADE_DAMAGED, and *offset (may be NULL) is where the first wrong
- * part of the file begins; LADE_INVALID: written by a later version. *split is set on LADE_OK only.
+ * part of the file begins; LADE_INVALID: written by a later version. *split is set on LADE_OK only. A damaged file costs no more
+ * memory than it has bytes, but for quota: 8 bytes for each token, and up to 1 KB for each class and thread. Where files come
+ * from others, give an allocator with a limit.
  */
 LADE_API int lade_split_save(struct lade_split *split, const char *path);
 LADE_API int lade_split_load(struct lade_split **split, const char *path, const struct lade_alloc *alloc,

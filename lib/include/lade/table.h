@@ -72,13 +72,13 @@ struct lade_table_config {
     bool huge_pages;    /* ask the kernel for them */
     bool seeded;        /* take seed, for runs that must repeat; else a random one */
     uint64_t seed;
-    const struct lade_table_hash *hash; /* NULL: the library's, keyed by the seed */
+    const struct lade_table_hash *hash; /* NULL: the library's, keyed by the seed; it is copied */
     const struct lade_alloc
         *alloc; /* NULL: mmap for arrays, malloc for the strings of LADE_TABLE_BYTES. Memory is given
                                            back in any thread */
 };
 
-/* LADE_OK, LADE_INVALID, or LADE_NO_MEMORY. config may be NULL. */
+/* LADE_OK, LADE_INVALID, LADE_NO_MEMORY, or LADE_IO: the system has no random seed. config may be NULL. */
 LADE_API int lade_table_create(struct lade_table **table, const struct lade_table_config *config);
 
 /* After all other threads have left. Waits for liburcu; the caller must not be inside a read section. NULL is allowed. */
@@ -138,7 +138,10 @@ struct lade_table_entry {
 LADE_API int lade_table_for_each(struct lade_table *table,
                                  bool (*visit)(void *context, const struct lade_table_entry *entry), void *context);
 
-/* Makes room for keys in all, so that inserting up to that many will not grow the table. LADE_OK, or LADE_NO_MEMORY. */
+/*
+ * Makes room for keys in all, so that inserting up to that many will not grow a table in which none was removed. LADE_OK;
+ * LADE_NO_MEMORY; LADE_INVALID: more than 2^39.
+ */
 LADE_API int lade_table_reserve(struct lade_table *table, uint64_t keys);
 
 /*
@@ -169,7 +172,7 @@ LADE_API void lade_table_measure(struct lade_table *table, struct lade_table_sta
  * save writes the file under another name (".lade-PROCESS-NUMBER") in the same directory, syncs it, renames it, and syncs the
  * directory, so that at every moment path is the old file or the new one, whole. An error removes what was written; a process
  * that is killed may leave it. The new file has the permissions of the old one. A symbolic link is replaced, and what is
- * neither absent nor a file is refused. LADE_OK; LADE_NO_MEMORY; LADE_IO: errno says why, and path is the old file, or, when
+ * neither absent nor a file is refused. LADE_OK; LADE_NO_MEMORY, also as for_each answers it; LADE_IO: errno says why, and path is the old file, or, when
  * only the directory could not be synced, the new one.
  *
  * load inserts into a table of the same kind; keys that are there keep their values. Each block is checked before something of
