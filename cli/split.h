@@ -63,20 +63,32 @@ struct list {
     const char *path;
     bool directory, has_parts; /* the input is a directory; it tells parts itself */
     bool wrong;                /* the input is not what it should be */
+    bool fixed;                /* there are no other classes than those known beforehand */
     struct row *row;
     size_t rows, room;
     struct text class_name[LADE_SPLIT_CLASSES_MAX];
     unsigned classes;
-    void *text;          /* what was read; keys and names lie in it, */
+    void *text, *known;  /* what was read; keys and names lie in it, */
     struct chunk *names; /* or in here */
+    char place[8192];    /* of the file that is looked at in a directory */
 };
 
 /*
  * Reads a list of keys, a CSV file with a header, or a directory; answers an exit code, after a message unless it is EXIT_DONE.
- * names: of parts, for has_parts.
+ * names: of parts, for has_parts. The list is all zero, or has classes that are known.
  */
 int list_read(struct list *list, const char *path, char *const *names, unsigned parts);
 void list_free(struct list *list);
+
+/* The classes of a table with quotas, written beside it and read again. False after a message. */
+bool classes_write(const struct list *list, const char *table);
+bool classes_read(struct list *list, const char *table, unsigned classes);
+
+/* A field of CSV and what follows it. */
+bool csv_field(FILE *to, const void *text, size_t size, char after);
+
+/* All bytes of a file, or of standard input where it is "-". NULL after a message. */
+char *read_path(const char *path, size_t *size);
 
 /* The bytes of a row's file. NULL after a message. */
 void *content_read(const struct list *list, const struct row *row, size_t *size);

@@ -79,6 +79,11 @@ static bool number_class(struct list *list, struct text name, unsigned *number)
             return true;
         }
     }
+    if (list->fixed) {
+        fprintf(stderr, "lade split: %s: the table has no class '%.*s'\n", list->path, (int)name.size, name.at);
+        list->wrong = true;
+        return false;
+    }
     if (list->classes == LADE_SPLIT_CLASSES_MAX) {
         list->wrong = true;
         return complain(list->path, "more than 65536 classes");
@@ -110,7 +115,7 @@ static char *read_all(FILE *file, size_t *size)
     return bytes;
 }
 
-static char *read_path(const char *path, size_t *size)
+char *read_path(const char *path, size_t *size)
 {
     FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
     char *bytes = file ? read_all(file, size) : NULL;
@@ -224,43 +229,56 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Files that begin with a dot are left out. Names are sorted, so that the order of arrival is the same everywhere. */
-static bool read_directory(struct list *list, const char *inside)
+static bool add_file(struct list *list, const char *name)
 {
-    char path[4096];
+    struct row *row = add_row(list);
+    const char *kept = keep(list, name, strlen(name)), *slash = kept ? strchr(kept, '/') : NULL;
+
+    if (!row || !kept)
+        return complain(name, "out of memory");
+    row->key = (struct text){kept, strlen(kept)};
+    return number_class(list, (struct text){kept, slash ? (size_t)(slash - kept) : 0}, &row->class_number);
+}
+
+/*
+ * The files below list->place, whose name has so many characters. Those that begin with a dot are left out, and links to
+ * directories are not followed: they may lead back. Names are sorted, so that the order of arrival is the same everywhere.
+ */
+static bool read_directory(struct list *list, size_t length)
+{
     struct dirent **entry = NULL;
     bool good = true;
+    int entries = scandir(list->place, &entry, NULL, by_name);
 
-    (void)snprintf(path, sizeof path, "%s/%s", list->path, inside);
-    int entries = scandir(path, &entry, NULL, by_name);
     if (entries < 0)
-        return complain(path, strerror(errno));
+        return complain(list->place, strerror(errno));
     for (int i = 0; i < entries; i++) {
-        char name[4096], whole[8192];
-        struct stat s;
         const char *base = entry[i]->d_name;
-        int size = snprintf(name, sizeof name, "%s%s%s", inside, *inside ? "/" : "", base);
-        if (good && *base != '.' && size > 0 && (size_t)size < sizeof name) {
-            (void)snprintf(whole, sizeof whole, "%s/%s", list->path, name);
-            if (stat(whole, &s) != 0) {
-                good = complain(whole, strerror(errno));
-            } else if (S_ISDIR(s.st_mode)) {
-                good = read_directory(list, name);
-            } else if (S_ISREG(s.st_mode)) {
-                struct row *row = add_row(list);
-                const char *kept = keep(list, name, (size_t)size), *slash = kept ? strchr(kept, '/') : NULL;
-                good = row && kept ? true : complain(name, "out of memory");
-                if (good) {
-                    row->key = (struct text){kept, (size_t)size};
-                    good =
-                        number_class(list, (struct text){kept, slash ? (size_t)(slash - kept) : 0}, &row->class_number);
-                }
-            }
+        struct stat s, link;
+        if (good && *base != '.') {
+            int size = snprintf(list->place + length, sizeof list->place - length, "/%s", base);
+            if ((size_t)size >= sizeof list->place - length)
+                good = complain(list->place, "the name is too long");
+            else if (stat(list->place, &s) != 0 || lstat(list->place, &link) != 0)
+                good = complain(list->place, strerror(errno));
+            else if (S_ISDIR(s.st_mode))
+                good = S_ISLNK(link.st_mode) || read_directory(list, length + (size_t)size);
+            else if (S_ISREG(s.st_mode))
+                good = add_file(list, list->place + strlen(list->path) + 1);
         }
         free(entry[i]);
     }
     free(entry);
+    list->place[length] = '\0';
     return good;
+}
+
+static bool read_tree(struct list *list)
+{
+    int size = snprintf(list->place, sizeof list->place, "%s", list->path);
+
+    return (size_t)size < sizeof list->place ? read_directory(list, (size_t)size)
+                                             : complain(list->path, "the name is too long");
 }
 
 /* Whether the first line has several columns, and one is key. */
@@ -308,14 +326,13 @@ int list_read(struct list *list, const char *path, char *const *names, unsigned 
     struct stat s;
     bool good;
 
-    memset(list, 0, sizeof *list);
     list->path = path;
     if (strcmp(path, "-") != 0 && stat(path, &s) != 0) {
         (void)complain(path, strerror(errno));
         return EXIT_TROUBLE;
     }
     list->directory = strcmp(path, "-") != 0 && S_ISDIR(s.st_mode);
-    good = list->directory ? read_directory(list, "") : read_list(list, names, parts);
+    good = list->directory ? read_tree(list) : read_list(list, names, parts);
     return good ? EXIT_DONE : list->wrong ? EXIT_USAGE : EXIT_TROUBLE;
 }
 
@@ -323,6 +340,7 @@ void list_free(struct list *list)
 {
     free(list->row);
     free(list->text);
+    free(list->known);
     while (list->names) {
         struct chunk *next = list->names->next;
         free(list->names);

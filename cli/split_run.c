@@ -181,7 +181,7 @@ static int handle_rows(struct lade_split *split, struct list *list, bool decide,
     return EXIT_DONE;
 }
 
-static bool write_field(FILE *to, const void *text, size_t size, char after)
+bool csv_field(FILE *to, const void *text, size_t size, char after)
 {
     size_t room = 2 * size + 2;
     char *field = malloc(room);
@@ -200,9 +200,8 @@ static bool write_csv(const struct list *list, const struct options *o)
         const struct row *row = &list->row[i];
         const struct text *name = &list->class_name[row->class_number];
         const char *part = row->part == LADE_SPLIT_NO_PART ? "" : o->name[row->part];
-        good = write_field(to, row->key.at, row->key.size, ',') &&
-               write_field(to, row->group.at, row->group.size, ',') && write_field(to, name->at, name->size, ',') &&
-               write_field(to, part, strlen(part), '\n');
+        good = csv_field(to, row->key.at, row->key.size, ',') && csv_field(to, row->group.at, row->group.size, ',') &&
+               csv_field(to, name->at, name->size, ',') && csv_field(to, part, strlen(part), '\n');
     }
     good = good && fflush(to) == 0 && !ferror(to);
     if (to && to != stdout)
@@ -235,6 +234,9 @@ int split_assign_or_audit(struct options *o, const char *path, bool assign)
         lade_split_configuration(split, &r.config);
     if (code == EXIT_DONE)
         code = name_parts(o, split ? r.config.parts : o->parts);
+    if (code == EXIT_DONE && assign && split && r.config.rule == LADE_SPLIT_QUOTA &&
+        !classes_read(&list, o->table, r.config.classes))
+        code = EXIT_TROUBLE;
     if (code == EXIT_DONE)
         code = list_read(&list, path, o->name, split ? r.config.parts : o->parts);
     if (code == EXIT_DONE && !split)
@@ -243,6 +245,9 @@ int split_assign_or_audit(struct options *o, const char *path, bool assign)
         lade_split_configuration(split, &r.config);
         code = handle_rows(split, &list, assign, &r);
     }
+    if (code == EXIT_DONE && assign && r.config.rule == LADE_SPLIT_QUOTA && !list.fixed &&
+        !classes_write(&list, o->table))
+        code = EXIT_TROUBLE;
     if (code == EXIT_DONE && assign) {
         int status = lade_split_save(split, o->table);
         code = status == LADE_OK ? EXIT_DONE : trouble(o->table, status, 0);

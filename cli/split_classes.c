@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The classes of a table with quotas, by name and in the order of their numbers, which the table itself does not know: a file
+ * beside it, one name on a line. Without it, a list with its classes in another order would take the tokens of others.
+ */
+#include "split.h"
+
+#include "lade.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool name_file(char *name, size_t room, const char *table, const char *more)
+{
+    return snprintf(name, room, "%s.classes%s", table, more) < (int)room;
+}
+
+static bool complain(const char *name, const char *why)
+{
+    fprintf(stderr, "lade split: %s: %s\n", name, why);
+    return false;
+}
+
+bool classes_write(const struct list *list, const char *table)
+{
+    char name[4096], unready[4096];
+    bool good = name_file(name, sizeof name, table, "") && name_file(unready, sizeof unready, table, ".unready");
+    FILE *to = good ? fopen(unready, "w") : NULL;
+
+    good = to != NULL;
+    for (unsigned c = 0; good && c < list->classes; c++)
+        good = csv_field(to, list->class_name[c].at, list->class_name[c].size, '\n');
+    good = to && fclose(to) == 0 && good && rename(unready, name) == 0;
+    return good || complain(name, strerror(errno));
+}
+
+bool classes_read(struct list *list, const char *table, unsigned classes)
+{
+    char name[4096];
+    struct lade_split_field field;
+    size_t size = 0, fields;
+
+    if (!name_file(name, sizeof name, table, ""))
+        return complain(table, "the name is too long");
+    char *text = list->known = read_path(name, &size);
+    if (!text)
+        return complain(name, "it names the classes of the quotas, in their order, one on a line; assign needs it");
+    for (size_t at = 0, taken; (taken = lade_split_csv_read(text + at, size - at, &field, 1, &fields)) > 0; at += taken)
+        if (list->classes < LADE_SPLIT_CLASSES_MAX)
+            list->class_name[list->classes++] = (struct text){field.text, field.size};
+    list->fixed = true;
+    return list->classes == classes || complain(name, "the table has another number of classes");
+}
