@@ -49,6 +49,8 @@ FIELDS = {
 
 _FIELD = re.compile(r"^([a-z][a-z-]*)(?: +([a-z]+(?:/[a-z0-9]+)?))? *:(?: +|$)(.*)$")
 
+_WORD = re.compile(r"^([A-Za-z][A-Za-z-]*)(?: +[A-Za-z0-9/]+)? *[:=]")  # what was meant as a field
+
 
 class HarnessError(Exception):
     """The block is missing or says something that cannot be."""
@@ -166,6 +168,8 @@ def parse(path: Path, root: Path) -> Harness:
             harness.fields[last] = found.group(3)
         elif found:
             raise HarnessError(f"{path}: no field `{found.group(1)}`; there are {' '.join(FIELDS)}")
+        elif (word := _WORD.match(line)) and word.group(1).lower() in FIELDS:
+            raise HarnessError(f"{path}: `{line}`: a field is written `{word.group(1).lower()}: VALUE`")
         elif last and line:
             harness.fields[last] += " " + line
     harness.fields = {key: value.strip() for key, value in harness.fields.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from html import escape
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Optional, Sequence
 from xml.sax.saxutils import escape as xml, quoteattr
 
 from .graph import Graph
@@ -31,6 +31,20 @@ def to_json(rows: Sequence[Row]) -> dict[str, Any]:
                        for e in outcome.errors]})
     line, code = closing(row.status for row in rows)
     return {"rows": items, "summary": line, "exit": code}
+
+
+def writable(path: Path, folder: bool = False) -> Optional[str]:
+    """Why a report cannot be written there, which is better known before a long run than after it."""
+    try:
+        (path if folder else path.parent).mkdir(parents=True, exist_ok=True)
+        if not folder:
+            was_there = path.exists()
+            path.open("a", encoding="utf-8").close()
+            if not was_there:
+                path.unlink()
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    return None
 
 
 def write_json(rows: Sequence[Row], path: Path) -> None:

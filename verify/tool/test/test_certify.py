@@ -62,6 +62,10 @@ class Certify(Library):
         self.certify("--no-cache")
         self.assertEqual(self.page(), before)
 
+    def test_nothing_to_certify(self) -> None:
+        code, output = self.call("certify", "--check", "--root", str(self.folder / "nowhere"))
+        self.assertEqual((code, "nothing to certify" in output), (2, True), output)
+
     def test_change_by_hand_is_named(self) -> None:
         self.certify()
         for old, new, site in (("memory_order_release", "memory_order_relaxed", "box.put"),

@@ -129,7 +129,15 @@ class Run(Case):
         for bad in ({"colour": "red"}, {"expect": "FAIL badly"}, {"engines": "magic"}, {"executions": "many"}):
             code, _, output = self.verify(harness(**bad))
             self.assertEqual(code, 2, output)
+        code, _, output = self.verify(harness().replace(" * engines:", " * Executions: 900\n * engines:"))
+        self.assertEqual((code, "a field is written `executions: VALUE`" in output), (2, True), output)
         self.assertEqual(self.call("run", "nowhere.c")[0], 2)
+
+    def test_reports_that_cannot_be_written(self) -> None:
+        for option, path in (("--junit", "/proc/nowhere/x.xml"), ("--html", "case.c")):
+            (self.folder / "case.c").write_text(harness())
+            code, output = self.call("run", "case.c", option, path)
+            self.assertEqual((code, f"verify/run: {path}" in output), (2, True), output)
 
     def test_include_and_cache(self) -> None:
         (self.folder / "inc").mkdir()
