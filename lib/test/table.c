@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <lade/table.h>
+#define _DEFAULT_SOURCE /* mincore */
+#include "../table.h"
 
 #include <criterion/criterion.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <urcu/urcu-memb.h>
 
 /* Counts what is out, also from liburcu's thread; gives nothing larger than most. */
@@ -375,6 +377,28 @@ Test(table, room_that_is_counted_by_samples_is_enough)
         cr_assert_eq(stats.growths, seed % 4 >= 2, "seed %d", (int)seed);
         lade_table_destroy(t);
     }
+}
+
+/* Who moves a block to an array that somebody reserved asks for the pages of that block only, not for all of them. */
+Test(table, what_is_reserved_is_not_asked_for_at_once)
+{
+    enum { CELLS = 1 << 20, PAGES = CELLS * 16 / 4096 };
+    static unsigned char resident[PAGES];
+    struct lade_table *t = make((struct lade_table_config){.seeded = true});
+    int pages = 0;
+
+    for (uint64_t i = 0; i < 40; i++)
+        cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
+    lade_read_lock();
+    cr_assert(lade_table_grow(t, root_of(t), CELLS, false));
+    struct array *next = next_of(root_of(t));
+    lade_table_help(t, root_of(t));
+    cr_assert_eq(mincore(next, PAGES * 4096, resident), 0);
+    lade_read_unlock();
+    for (int i = 0; i < PAGES; i++)
+        pages += resident[i] & 1;
+    cr_assert_leq(pages, 60, "%d of %d pages", pages, PAGES);
+    lade_table_destroy(t);
 }
 
 Test(table, the_hash_is_copied)
