@@ -178,7 +178,8 @@ def analyse(lines, first, last):
                 if text.split()[1] not in labels:
                     i.use |= (1 << FRAME) - 1 | ALL_REGISTERS
         program.append(i)
-    drop = [n for mask, numbers in hooks if not mask & always for n in numbers]
+    # A slot without a mask is one that was not looked at: further down, or an argument above the frame pointer.
+    drop = [n for mask, numbers in hooks if mask and not mask & always for n in numbers]
     return report(program, code, always, seen), drop
 
 
