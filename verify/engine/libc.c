@@ -52,8 +52,6 @@ static struct thread *thread_of(unsigned long handle, uint64_t pc)
     struct thread *t = &thread[handle - 1];
     if ((t->joined || t->detached) && !options.genmc)
         fail(ERR_THREAD, pc, 0, "the thread has been joined or detached already");
-    if (t == self)
-        fail(ERR_THREAD, pc, 0, "the thread joins itself");
     return t;
 }
 
@@ -61,6 +59,8 @@ static void *join(unsigned long handle, uint64_t pc)
 {
     struct thread *t = thread_of(handle, pc);
 
+    if (t == self)
+        fail(ERR_THREAD, pc, 0, "the thread joins itself");
     t->joined = true;
     return (void *)(uintptr_t)ask(OP_JOIN, NULL, 0, 0, RELAXED, (uint32_t)t->id, pc); /* NOLINT */
 }
