@@ -231,39 +231,48 @@ void X(mtx_destroy)(mtx_t *m) { destroy(m, PC); }
 
 /* ---- barriers: arrivals are counted; who is early waits for the count that completes its round ---- */
 
-/* The count of arrivals is at the start, the size of a round behind it; 0 there means not initialised. */
-static unsigned *round_size(pthread_barrier_t *b, bool write, uint64_t pc)
+/* The count of arrivals is at the start and goes on when the barrier is initialised again. Behind it: */
+struct rounds {
+    unsigned size; /* 0: not initialised, or destroyed */
+    unsigned first; /* the count at which it was initialised */
+};
+
+static struct rounds *rounds_of(pthread_barrier_t *b, bool write, uint64_t pc)
 {
-    plain((uintptr_t)b + 8, 4, write, false, pc);
-    return (unsigned *)b + 2;
+    plain((uintptr_t)b + 8, sizeof(struct rounds), write, false, pc);
+    return (struct rounds *)(void *)((char *)b + 8);
 }
 
 int X(pthread_barrier_init)(pthread_barrier_t *b, const pthread_barrierattr_t *a, unsigned n)
 {
+    /* What lies on a stack may be what another call has left there. */
+    bool stack = (char *)b >= thread[0].stack_low && (char *)b < thread[MAX_THREADS - 1].stack_high;
+
     if (a || !n)
         fail(ERR_UNSUPPORTED, PC, (uintptr_t)b, "barrier attributes, or a barrier for nobody");
-    if (shadow_owner((uintptr_t)b) >= 0)
+    if (!stack && shadow_owner((uintptr_t)b) >= 0 && rounds_of(b, false, PC)->size)
         fail(ERR_MUTEX, PC, (uintptr_t)b, "a barrier is initialised twice");
-    ask(OP_ARRIVE, b, 4, 0, RELAXED, 0, PC);
-    *round_size(b, true, PC) = n;
+    unsigned first = (unsigned)ask(OP_ARRIVE, b, 4, 0, RELAXED, 0, PC);
+    *rounds_of(b, true, PC) = (struct rounds){n, first};
     return 0;
 }
 
 int X(pthread_barrier_wait)(pthread_barrier_t *b)
 {
-    unsigned n = *round_size(b, false, PC);
-    if (!n || shadow_owner((uintptr_t)b) < 0)
+    struct rounds r = *rounds_of(b, false, PC);
+    if (!r.size || shadow_owner((uintptr_t)b) < 0)
         fail(ERR_MUTEX, PC, (uintptr_t)b, "the barrier has not been initialised, or has been destroyed");
-    word mine = ask(OP_ARRIVE, b, 4, 1, ACQ_REL, 0, PC) + 1, whole = (mine + n - 1) / n * n;
+    unsigned mine = (unsigned)ask(OP_ARRIVE, b, 4, 1, ACQ_REL, 0, PC) + 1 - r.first;
+    unsigned whole = (mine + r.size - 1) / r.size * r.size;
     if (mine == whole)
         return PTHREAD_BARRIER_SERIAL_THREAD;
-    ask(OP_AWAIT, b, 4, whole, ACQUIRE, 0, PC);
+    ask(OP_AWAIT, b, 4, r.first + whole, ACQUIRE, 0, PC);
     return 0;
 }
 
 int X(pthread_barrier_destroy)(pthread_barrier_t *b)
 {
-    *round_size(b, true, PC) = 0;
+    rounds_of(b, true, PC)->size = 0;
     return 0;
 }
 
