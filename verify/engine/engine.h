@@ -202,6 +202,7 @@ struct thread {
     void *arg, *result;
     int creator, spawned;
     bool detached, joined;
+    int error; /* its errno */
     void *tls;
     void *keys[16];
 };

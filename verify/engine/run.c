@@ -10,6 +10,7 @@
 #include "engine.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -218,6 +219,7 @@ static void thread_begin(struct thread *t)
     t->holds = false;
     t->joined = t->detached = false;
     t->result = NULL;
+    t->error = 0;
     memset(&t->now, 0, sizeof t->now);
     memset(t->keys, 0, sizeof t->keys);
     if (tls_size)
@@ -243,7 +245,9 @@ static void resume(struct thread *t, word answer)
     t->plain = 0;
     if (tls_size)
         memcpy(tls_low, tls_copy + tls_size * (size_t)(t->id + 1), tls_size);
+    errno = t->error; /* the C library keeps one for the system thread that all share */
     engine_switch(&engine_sp, t->sp, answer);
+    t->error = errno;
     if (tls_size)
         memcpy(tls_copy + tls_size * (size_t)(t->id + 1), tls_low, tls_size);
     self = NULL;
