@@ -208,11 +208,24 @@ int X(pthread_mutex_init)(pthread_mutex_t *m, const pthread_mutexattr_t *a)
     if (a)
         fail(ERR_UNSUPPORTED, PC, (uintptr_t)m, "mutex attributes");
     set_up(m, sizeof *m, PC);
+    m->__data.__kind = PTHREAD_MUTEX_TIMED_NP;
     return 0;
 }
 
-int X(pthread_mutex_lock)(pthread_mutex_t *m) { return lock(m, PC), 0; }
-int X(pthread_mutex_trylock)(pthread_mutex_t *m) { return trylock(m, PC) ? 0 : EBUSY; }
+/* A static initialiser may ask for another kind. Looked at once the address is known to be good. */
+static void check_kind(const pthread_mutex_t *m, uint64_t pc)
+{
+    if (m->__data.__kind != PTHREAD_MUTEX_TIMED_NP)
+        fail(ERR_UNSUPPORTED, pc, (uintptr_t)m, "a mutex that is recursive, or of another special kind");
+}
+
+int X(pthread_mutex_lock)(pthread_mutex_t *m) { return lock(m, PC), check_kind(m, PC), 0; }
+int X(pthread_mutex_trylock)(pthread_mutex_t *m)
+{
+    bool taken = trylock(m, PC);
+    check_kind(m, PC);
+    return taken ? 0 : EBUSY;
+}
 int X(pthread_mutex_unlock)(pthread_mutex_t *m) { return unlock(m, PC), 0; }
 int X(pthread_mutex_destroy)(pthread_mutex_t *m) { return destroy(m, PC), 0; }
 
