@@ -71,9 +71,12 @@ static void crash(int number, siginfo_t *info, void *context)
     touching = false;
     self = NULL;
     failure.thread = t;
-    const char *what = number == SIGFPE ? "arithmetic error" : number == SIGILL ? "illegal instruction" : "invalid address";
-    fail(ERR_CRASH, pc, at, "%s%s", what,
-         at >= (uintptr_t)thread[t].stack_low && at < (uintptr_t)thread[t].stack_low + 4096 ? " (stack overflow)" : "");
+    /* Frames are probed page by page (-fstack-clash-protection), so that none jumps the guard page. */
+    if (at >= (uintptr_t)thread[t].stack_low && at < (uintptr_t)thread[t].stack_low + 4096)
+        fail(ERR_UNSUPPORTED, pc, 0, "a thread needs more than %d kB of stack", STACK_SIZE / 1024);
+    else
+        fail(ERR_CRASH, pc, at, "%s",
+             number == SIGFPE ? "arithmetic error" : number == SIGILL ? "illegal instruction" : "invalid address");
     siglongjmp(escape, 1);
 }
 
