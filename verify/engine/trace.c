@@ -48,6 +48,12 @@ bool trace_hidden(const struct event *e)
     return e->kind == E_WRITE && (e->flags & F_RMW);
 }
 
+/* Does the store happen after the load? Then the load could not have read it, and did not miss it. */
+static bool comes_after(int store, const struct event *load)
+{
+    return in_clock(&ev(store)->hb, load);
+}
+
 static void describe_read(const struct event *e, char *out, size_t room)
 {
     const char *x = symbol_name(G->place[e->loc].addr), *order = order_name(e->order);
@@ -106,10 +112,12 @@ const char *trace_event(const struct event *e)
         snprintf(out, sizeof out, "mark");
         break;
     }
-    if (e->kind == E_READ) {
-        int newer = G->place[e->loc].count - 1 - pos_of(e) - ((e->flags & F_RMW) ? 1 : 0);
+    if (e->kind == E_READ && !(e->flags & F_RMW)) {
+        int newer = 0;
         size_t n = strlen(out);
-        if (newer > 0 && !(e->flags & F_RMW))
+        for (int i = pos_of(e) + 1; i < G->place[e->loc].count; i++)
+            newer += !comes_after(G->place[e->loc].mo[i], e);
+        if (newer > 0)
             snprintf(out + n, sizeof out - n, " (stale: %d newer)", newer);
     }
     if (e->weakened) {
@@ -243,6 +251,8 @@ static void stale_sentence(char *out, size_t room)
         if (e->kind != E_READ || (e->flags & F_RMW) || pos_of(e) == G->place[e->loc].count - 1)
             continue;
         int next = G->place[e->loc].mo[pos_of(e) + 1];
+        if (comes_after(next, e))
+            continue;
         n += (size_t)snprintf(out + n, room - n, "%sthe load at %s (T%d) may miss the store at %s (T%d), which nothing orders before it",
                               n ? "; " : "", where(e->pc), e->thread, where(ev(next)->pc), ev(next)->thread);
     }
