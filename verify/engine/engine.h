@@ -230,13 +230,16 @@ int run_child(int parent, int n);
 
 /* ---- explore.c ---- */
 
+enum cut { CUT_EVENTS = 1, CUT_EXECUTIONS = 2, CUT_TIME = 4 };
+
 struct statistics {
     uint64_t executions, blocked, runs, steps;
     int longest, frames;
     int most_events[MAX_THREADS]; /* of each thread */
     int stops;                    /* places where a thread was stopped */
     double share; /* part of the tree behind us */
-    bool cut;     /* a bound was hit */
+    int cut;      /* which bounds were reached, as bits of enum cut */
+    uint32_t weakened; /* which rules of --weaken changed a call, as bits */
     bool assumed; /* an assume failed */
 };
 
@@ -374,6 +377,7 @@ bool weaken_parse(const char *text);
 void weaken_request(struct request *q);
 extern int weaken_count;
 bool weaken_resolve(void);
+bool weaken_used(void);
 
 /* ---- trace.c and friends ---- */
 

@@ -481,6 +481,8 @@ static bool backtrack(void)
             return true;
         statistics.share += weight;
     }
+    if (frames)
+        statistics.cut |= CUT_TIME;
     return false;
 }
 

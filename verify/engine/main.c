@@ -180,9 +180,11 @@ static void timer_stop(void)
 bool stop_now(void)
 {
     if (options.most && statistics.executions >= options.most)
-        return statistics.cut = true;
+        statistics.cut |= CUT_EXECUTIONS;
     if (time_is_up)
-        return statistics.cut = true;
+        statistics.cut |= CUT_TIME;
+    if (statistics.cut & (CUT_EXECUTIONS | CUT_TIME))
+        return true;
     if (ticked) {
         ticked = false;
         if (!options.quiet && isatty(2))
@@ -379,6 +381,8 @@ static int conclude(double seconds)
 
     if (!options.quiet && isatty(2))
         fprintf(stderr, "\r%80s\r", "");
+    if (!failure.kind && !statistics.cut && !options.replay && !weaken_used())
+        return 2;
     if (found && !nothing && !failure.hangs)
         diagnose();
     if (failure.kind)
@@ -391,7 +395,9 @@ static int conclude(double seconds)
     if (options.json)
         report_write(options.json, verdict, seconds);
     if (statistics.cut)
-        printf("bound: %s\n", time_is_up ? "time" : options.most ? "executions" : "events of a thread");
+        printf("bound: %s\n", statistics.cut & CUT_TIME         ? "time"
+                              : statistics.cut & CUT_EXECUTIONS ? "executions"
+                                                                : "events of a thread");
     printf("verdict: %s\nexecutions: %llu\nblocked: %llu\nseconds: %.3f\n", verdict,
            (unsigned long long)statistics.executions, (unsigned long long)statistics.blocked, seconds);
     return found ? 42 : failure.kind ? 5 : statistics.cut ? 3 : 0;

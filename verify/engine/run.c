@@ -517,7 +517,7 @@ static bool enabled(struct thread *t)
     if (q->op == OP_JOIN)
         return thread[q->extra].state == T_DONE;
     if (t->done >= options.bound) {
-        statistics.cut = true;
+        statistics.cut |= CUT_EVENTS;
         return blocked_by(t, WHY_BOUND);
     }
     bool reads = (q->op <= OP_CAS && q->op != OP_STORE) || q->op == OP_TRYLOCK;

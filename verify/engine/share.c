@@ -277,6 +277,7 @@ static void add_up(void)
         statistics.longest = s->longest > statistics.longest ? s->longest : statistics.longest;
         statistics.frames = s->frames > statistics.frames ? s->frames : statistics.frames;
         statistics.cut |= s->cut;
+        statistics.weakened |= s->weakened;
         statistics.assumed |= s->assumed;
     }
 }

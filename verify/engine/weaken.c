@@ -84,6 +84,18 @@ bool weaken_resolve(void)
     return true;
 }
 
+/* False when the calls of some rule's line were never executed: what came out then says nothing about the rule. */
+bool weaken_used(void)
+{
+    for (int r = 0; r < rules; r++)
+        if (!(statistics.weakened & (1u << r))) {
+            fprintf(stderr, "explore: no atomic call at %s:%d was executed, nothing was weakened\n", rule[r].file,
+                    rule[r].line);
+            return false;
+        }
+    return true;
+}
+
 void weaken_request(struct request *q)
 {
     if (q->op > OP_CAS && q->op != OP_FENCE)
@@ -95,6 +107,7 @@ void weaken_request(struct request *q)
             if (rule[changed[i].rule].fail_order >= 0)
                 q->fail_order = (uint8_t)rule[changed[i].rule].fail_order;
             q->weakened = 1;
+            statistics.weakened |= 1u << changed[i].rule;
             return;
         }
 }
