@@ -49,7 +49,8 @@ def _explore_version() -> Optional[str]:
     if not path or not gcc:
         return None
     digest = hashlib.sha256(path.read_bytes() + gcc.encode())
-    for source in sorted((path.parent / "engine").iterdir()):
+    engine = path.parent / "engine"
+    for source in sorted([*engine.iterdir(), *(engine / "include").iterdir()]):
         if source.suffix in (".c", ".h", ".S", ".py"):
             digest.update(source.read_bytes())
     return digest.hexdigest()
