@@ -112,7 +112,10 @@ static void write_batch(struct lade_feeder *f, struct lade_slot *slot, uint64_t 
     }
     slot->error.text[0] = 0;
     slot->status = f->fill(f->self, &to, &slot->error);
-    if (slot->status >= 0)
+    /* A timeout is next's own answer, after which one asks again. */
+    if (slot->status > LADE_OK || slot->status == LADE_TIMEOUT)
+        slot->status = lade_feeder_say_answer(&slot->error, slot->status);
+    else if (slot->status == LADE_OK)
         slot->status = to.rows >= 1 && to.rows <= most ? LADE_OK : lade_feeder_say_rows(&slot->error, to.rows, most);
     slot->number = number;
     slot->rows = to.rows;

@@ -112,6 +112,9 @@ int lade_feeder_refuse(struct lade_error *error, int status, const char *format,
 /* That fill said it wrote so many rows. LADE_INVALID. */
 int lade_feeder_say_rows(struct lade_error *error, uint64_t rows, uint64_t most);
 
+/* That fill answered something that it may not. LADE_IO. */
+int lade_feeder_say_answer(struct lade_error *error, int answer);
+
 /* What fill said about the batch. Its status. */
 int lade_feeder_say_fill(struct lade_error *error, const struct lade_slot *slot);
 

@@ -26,6 +26,15 @@ int lade_feeder_say_rows(struct lade_error *error, uint64_t rows, uint64_t most)
     return LADE_INVALID;
 }
 
+int lade_feeder_say_answer(struct lade_error *error, int answer)
+{
+    error->offset = LADE_NO_OFFSET;
+    (void)snprintf(error->text, sizeof error->text,
+                   "fill answered %d (%s), which is neither done nor an error of its own", answer,
+                   lade_status_text(answer));
+    return LADE_IO;
+}
+
 int lade_feeder_say_fill(struct lade_error *error, const struct lade_slot *slot)
 {
     if (error) {

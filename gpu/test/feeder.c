@@ -120,6 +120,36 @@ Test(feeder, rows_out_of_range_are_an_error)
     }
 }
 
+static int fill_answers(void *self, struct lade_feeder_slot *slot, struct lade_error *e)
+{
+    (void)slot;
+    strcpy(e->text, "stale");
+    return *(int *)self;
+}
+
+/* What next would answer for itself, or what says neither done nor not done, does not come through. */
+Test(feeder, a_fill_that_answers_what_it_may_not_is_an_error)
+{
+    static const struct {
+        int answer;
+        const char *text;
+    } cases[] = {{LADE_TIMEOUT, "fill answered -9"}, {LADE_RELEASED, "fill answered 1"}, {4, "fill answered 4"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int help = 0; help < 2; help++) {
+            int answer = cases[i].answer;
+            struct lade_feeder_config c = {
+                .fill = fill_answers, .self = &answer, .help = help, .tensors = TENSORS, .shape = shapes};
+            cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
+            cr_assert_eq(next(), LADE_IO);
+            cr_assert_eq(error.status, LADE_IO);
+            cr_assert(strstr(error.text, cases[i].text) != NULL, "%s", error.text);
+            cr_assert_eq(next(), LADE_IO, "the end stays the end");
+            cr_assert_not(lade_feeder_failed(feeder, NULL), "the device did nothing wrong");
+            lade_feeder_destroy(feeder);
+        }
+}
+
 Test(feeder, batches_are_released_in_any_order)
 {
     struct producer p = {.batches = 64};

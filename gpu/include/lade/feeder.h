@@ -11,7 +11,7 @@
  * When not to use it: for batches whose size differs from one to the next by more than a short last one.
  *
  * Threads      next, release, export and the waits: any number of threads, each batch in the hands of one at a time.
- *              drain, close, stats and error by anyone. destroy: nobody else uses the feeder, but exported tensors may
+ *              drain, close, count and failed by anyone. destroy: nobody else uses the feeder, but exported tensors may
  *              live on.
  * Order        batches are numbered from 0. next gives each number once, in order; with several consumers, each number to
  *              one of them. Batch n lies in slot n % depth: who holds it keeps batch n + depth from coming.
@@ -23,7 +23,7 @@
  *              unless the backend is host, once on the device. Nothing is allocated while batches flow, but for a
  *              tensor that is exported (below 1 KiB).
  * Device loss  the first call of the device that fails ends the feeder: next answers LADE_DEVICE from then on, and
- *              lade_feeder_error() says which call it was and what it returned. close and destroy work as ever.
+ *              lade_feeder_failed() says which call it was and what it returned. close and destroy work as ever.
  * Stopped      a fill function that never returns keeps its batch, and those behind it, from the consumer; next and
  *              close answer LADE_TIMEOUT then. So does a consumer that stops while it fills.
  */
@@ -59,8 +59,9 @@ struct lade_feeder_slot {
 
 /*
  * Writes batch slot->number. LADE_OK; LADE_EMPTY: there is no such batch, nor any of a higher number; another negative
- * status ends the feeder: next gives the batches before this one, then that status, with the text of error. Called by
- * config.fillers threads at a time, for numbers that follow each other, each once.
+ * status ends the feeder: next gives the batches before this one, then that status, with the text of error. A positive
+ * status, and LADE_TIMEOUT, which is next's own, end it as LADE_IO. Called by config.fillers threads at a time, for numbers
+ * that follow each other, each once.
  */
 typedef int lade_feeder_fill(void *self, struct lade_feeder_slot *slot, struct lade_error *error);
 
