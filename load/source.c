@@ -79,15 +79,29 @@ static int outside(const struct lade_source *source, uint64_t i, struct lade_err
                      (unsigned long long)i, (unsigned long long)source->info.count);
 }
 
+/* A source of one's own may break the promise about labels; who counts classes relies on it. */
+static bool label_fits(const struct lade_source *source, int64_t label)
+{
+    return source->info.classes == 0 || (uint64_t)label < source->info.classes; /* a negative one is large */
+}
+
+static int wrong_label(const struct lade_source *source, uint64_t i, int64_t label, struct lade_error *error)
+{
+    return lade_fail(error, LADE_DAMAGED, source->info.kind, LADE_NO_OFFSET, "the label of sample %llu is %s",
+                     (unsigned long long)i, label < 0 ? "negative" : "not below the number of classes");
+}
+
 int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *label, struct lade_error *error)
 {
-    int64_t ignored;
+    int64_t ignored = 0;
 
     if (i >= source->info.count)
         return outside(source, i, error);
     if (!source->ops.read)
         return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET, "the samples are not numbered");
-    return source->ops.read(source->self, i, to, label ? label : &ignored, error);
+    label = label ? label : &ignored;
+    int status = source->ops.read(source->self, i, to, label, error);
+    return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, i, *label, error) : status;
 }
 
 int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t count, void *to, int64_t *labels,
@@ -98,8 +112,16 @@ int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t
 
     for (uint64_t i = 0; i < count && known; i++)
         known = ids[i] < source->info.count;
-    if (known)
-        return source->ops.gather(source->self, ids, count, to, labels, done, error);
+    if (known) {
+        status = source->ops.gather(source->self, ids, count, to, labels, done, error);
+        const uint64_t read = status == LADE_OK || *done > count ? count : *done;
+        for (uint64_t i = 0; i < read; i++)
+            if (!label_fits(source, labels[i])) {
+                *done = i;
+                return wrong_label(source, ids[i], labels[i], error);
+            }
+        return status;
+    }
     for (*done = 0; *done < count; ++*done) {
         status =
             lade_source_read(source, ids[*done], (uint8_t *)to + *done * source->info.bytes, &labels[*done], error);
@@ -117,12 +139,15 @@ int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, st
         *label = LADE_NO_LABEL;
         return LADE_OK;
     }
-    if (source->ops.label)
-        return source->ops.label(source->self, i, label, error);
+    int status;
+    if (source->ops.label) {
+        status = source->ops.label(source->self, i, label, error);
+        return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, i, *label, error) : status;
+    }
     void *sample = malloc(source->info.bytes);
     if (!sample)
         return lade_fail(error, LADE_NO_MEMORY, source->info.kind, LADE_NO_OFFSET, "out of memory");
-    int status = lade_source_read(source, i, sample, label, error);
+    status = lade_source_read(source, i, sample, label, error);
     free(sample);
     return status;
 }
@@ -144,10 +169,13 @@ void lade_source_name(const struct lade_source *source, uint64_t i, char *to, si
 
 int lade_source_next(struct lade_source *source, void *to, int64_t *label, uint64_t *key, struct lade_error *error)
 {
-    int64_t ignored_label;
-    uint64_t ignored_key;
+    int64_t ignored_label = 0;
+    uint64_t ignored_key = 0;
 
     if (!source->ops.next)
         return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET, "the source is no stream");
-    return source->ops.next(source->self, to, label ? label : &ignored_label, key ? key : &ignored_key, error);
+    label = label ? label : &ignored_label;
+    key = key ? key : &ignored_key;
+    int status = source->ops.next(source->self, to, label, key, error);
+    return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, *key, *label, error) : status;
 }

@@ -435,6 +435,83 @@ Test(make, a_source_of_ones_own)
     cr_assert_eq(lade_source_make(&source, &ops, &self, &info, &error), LADE_INVALID);
 }
 
+/* Labels as a source of one's own may get them wrong: sample 3 has what self says, the others 0. */
+static int label_as_told(void *self, uint64_t i, int64_t *label, struct lade_error *error)
+{
+    (void)error;
+    *label = i == 3 ? *(int64_t *)self : 0;
+    return LADE_OK;
+}
+
+static int read_as_told(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error)
+{
+    *(uint8_t *)to = (uint8_t)i;
+    return label_as_told(self, i, label, error);
+}
+
+/* All of them, or only the first four and an error at the next. */
+static int gather_as_told(void *self, const uint64_t *ids, uint64_t count, void *to, int64_t *labels, uint64_t *done,
+                          struct lade_error *error)
+{
+    for (*done = 0; *done < count; ++*done) {
+        if (*done == 4 && ids[4] == 0)
+            return LADE_IO;
+        (void)read_as_told(self, ids[*done], (uint8_t *)to + *done, &labels[*done], error);
+    }
+    return LADE_OK;
+}
+
+static int next_as_told(void *self, void *to, int64_t *label, uint64_t *key, struct lade_error *error)
+{
+    *key = 3;
+    return read_as_told(self, 3, to, label, error);
+}
+
+static void label_is_damaged(int status, const struct lade_error *error)
+{
+    cr_assert_eq(status, LADE_DAMAGED);
+    cr_assert_eq(error->status, LADE_DAMAGED);
+    cr_assert(strstr(error->text, "own: the label of sample 3 is "), "%s", error->text);
+}
+
+Test(make, labels_that_are_not_below_the_classes_are_damage)
+{
+    static const int64_t wrong[] = {3, INT64_MAX, -1, INT64_MIN};
+    struct lade_source_info info = {.kind = "own", .count = 6, .shape = {.dtype = LADE_U8}, .bytes = 1, .classes = 3};
+    const struct lade_source_ops plain = {.read = read_as_told},
+                                 all = {.read = read_as_told, .label = label_as_told, .gather = gather_as_told},
+                                 stream = {.next = next_as_told};
+
+    for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+        const uint64_t ids[] = {0, 1, 3, 2, 5}, then_fails[] = {0, 1, 3, 2, 0};
+        int64_t self = wrong[w], label, labels[5];
+        struct lade_source *source;
+        struct lade_error error;
+        uint64_t done, key;
+        uint8_t to[5];
+        for (int with = 0; with < 2; with++) {
+            info.count = 6;
+            cr_assert_eq(lade_source_make(&source, with ? &all : &plain, &self, &info, &error), LADE_OK);
+            label_is_damaged(lade_source_read(source, 3, to, &label, &error), &error);
+            label_is_damaged(lade_source_read(source, 3, to, NULL, &error), &error);
+            label_is_damaged(lade_source_label(source, 3, &label, &error), &error);
+            label_is_damaged(lade_source_gather(source, ids, 5, to, labels, &done, &error), &error);
+            cr_assert_eq(done, 2, "those before it are read");
+            label_is_damaged(lade_source_gather(source, then_fails, 5, to, labels, &done, &error), &error);
+            cr_assert_eq(done, 2);
+            cr_assert_eq(lade_source_gather(source, ids, 2, to, labels, &done, &error), LADE_OK);
+            cr_assert_eq(lade_source_read(source, 3, to, &label, NULL), LADE_DAMAGED);
+            cr_assert_eq(lade_source_read(source, 4, to, &label, &error), LADE_OK);
+            lade_source_close(source);
+        }
+        info.count = LADE_ENDLESS;
+        cr_assert_eq(lade_source_make(&source, &stream, &self, &info, &error), LADE_OK);
+        label_is_damaged(lade_source_next(source, to, &label, &key, &error), &error);
+        label_is_damaged(lade_source_next(source, to, NULL, NULL, &error), &error);
+        lade_source_close(source);
+    }
+}
+
 /* Anonymous memory of this process in KiB; -1 where the system does not tell. */
 static long anonymous(void)
 {

@@ -80,6 +80,7 @@ struct lade_source_info {
 /*
  * What a source of one's own brings. read and key are called by any number of threads. Functions that are NULL: label (the
  * library reads the sample), name (the number), key (the number), next (not a stream), close (nothing to do), gather (many reads).
+ * Where there are classes, a label that is negative or not below them makes its sample LADE_DAMAGED.
  */
 struct lade_source_ops {
     int (*read)(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error);
