@@ -5,6 +5,7 @@
 #include "lade.h"
 
 #include <getopt.h>
+#include <lade/bag.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -257,7 +258,7 @@ static bool take_count(struct feed_options *o, int which)
                  [THREADS] = {&o->threads, 1, LADE_LOADER_THREADS_MAX},
                  [SLOTS] = {&o->slots, 1, LADE_LOADER_SLOTS_MAX},
                  [SEED] = {&o->seed, 0, UINT64_MAX},
-                 [STREAM] = {&o->stream, 1, UINT32_MAX},
+                 [STREAM] = {&o->stream, 1, LADE_BAG_MAX},
                  [FAULTS_MAX] = {&o->faults_max, 1, UINT64_MAX},
                  [SPLIT_SEED] = {&o->split_seed, 0, UINT64_MAX},
                  [PART] = {&o->part, 0, LADE_SPLIT_PARTS_MAX - 1},

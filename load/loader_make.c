@@ -51,7 +51,7 @@ static int check(const struct lade_loader_config *c, struct lade_error *error)
     if (c->help && c->buffer > 0)
         return refuse(error, "the consumer does not help in stream mode");
     if (c->buffer > 0 && (c->buffer > LADE_BAG_MAX || c->buffer < 2 * c->batch))
-        return refuse(error, "the buffer of a stream holds two batches at least, and 2^32 samples at most");
+        return refuse(error, "the buffer of a stream holds two batches at least, and 2^30 samples at most");
     if (info->count == LADE_ENDLESS && (c->buffer == 0 || c->shards > 1 || c->draw != LADE_DRAW_ONCE))
         return refuse(error, "an endless source goes with a buffer, one shard and no draws by weight");
     if (info->count == 0)

@@ -78,7 +78,7 @@ struct lade_loader_config {
     bool pad;               /* shards are made equally long by repeating samples; otherwise by leaving some out */
     enum lade_draw_kind draw;
     const double *weight; /* LADE_DRAW_WEIGHTED: one for each sample of the source, not negative */
-    uint64_t buffer;      /* samples; more than 0: stream mode */
+    uint64_t buffer;      /* samples, two batches to 2^30; more than 0: stream mode */
     enum lade_fault fault;
     uint64_t
         faults_max; /* SKIP, SUBSTITUTE: so many faults in an epoch (a stream: in all) are borne; the next one fails. default: any number */
