@@ -3,6 +3,7 @@
 #include "feed.h"
 
 #include "lade.h"
+#include "probe.h"
 
 #include <getopt.h>
 #include <lade/bag.h>
@@ -402,31 +403,41 @@ static unsigned processors(void)
     return count < 1 ? 1 : count > (long)LADE_LOADER_THREADS_MAX ? LADE_LOADER_THREADS_MAX : (unsigned)count;
 }
 
-/* Reports go to files that were opened before the run, so that a wrong name costs no time. */
 static void write_reports(struct feed *f)
 {
     static struct figures g;
+    FILE *to;
 
     feed_figure(f, &g);
     report_words(f->o.json && !strcmp(f->o.json, "-") ? stderr : stdout, f, &g);
-    if (f->json) {
-        report_json(f->json, f, &g);
-        json_end("feed", f->o.json, f->json);
+    if (f->o.json) {
+        to = json_begin("feed", f->o.json);
+        report_json(to, f, &g);
+        json_end("feed", f->o.json, to);
     }
-    if (f->timeline) {
-        report_timeline(f->timeline, f);
-        json_end("feed", f->o.timeline, f->timeline);
+    if (f->o.timeline) {
+        to = json_begin("feed", f->o.timeline);
+        report_timeline(to, f);
+        json_end("feed", f->o.timeline, to);
     }
-    if (f->html) {
-        report_html(f->html, f, &g);
-        json_end("feed", f->o.html, f->html);
+    if (f->o.html) {
+        to = json_begin("feed", f->o.html);
+        report_html(to, f, &g);
+        json_end("feed", f->o.html, to);
     }
     json_end("feed", "standard output", stdout);
 }
 
+/* A wrong name costs no time, and a run that does not begin leaves the last one's reports alone. */
+static bool can_report(const struct feed_options *o)
+{
+    return probe_report("feed", o->json) && probe_report("feed", o->html) && probe_report("feed", o->timeline) &&
+           probe_replace("feed", o->save);
+}
+
 static int feed(struct feed *f)
 {
-    int code = feed_open(f);
+    int code = can_report(&f->o) ? feed_open(f) : EXIT_TROUBLE;
 
     if (code != EXIT_DONE)
         return code;
@@ -441,9 +452,6 @@ static int feed(struct feed *f)
         return EXIT_USAGE;
 #endif
     }
-    f->json = f->o.json ? json_begin("feed", f->o.json) : NULL;
-    f->html = f->o.html ? json_begin("feed", f->o.html) : NULL;
-    f->timeline = f->o.timeline ? json_begin("feed", f->o.timeline) : NULL;
     code = feed_run(f);
     /* What was fed before it went wrong is reported as well. */
     if (f->batches > 0 || code == EXIT_DONE)

@@ -150,7 +150,6 @@ struct feed {
     double anonymous;        /* bytes of memory that are no file's, at the end; 0: not known */
     int status;              /* of the loader at the end: LADE_CLOSED, or LADE_OK where --batches ended it */
     struct lade_error error; /* where it is neither */
-    FILE *json, *html, *timeline;
 };
 
 /* Exit codes, after a message unless EXIT_DONE. */

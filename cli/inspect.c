@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lade inspect: what a source holds. */
 #include "lade.h"
+#include "probe.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -235,6 +236,8 @@ int inspect_main(int argc, char **argv)
         return EXIT_USAGE;
     }
     l.text = argv[optind];
+    if (!probe_report("inspect", l.o.json))
+        return EXIT_TROUBLE;
     if (lade_source_open(&l.source, l.text, &error) != LADE_OK)
         return source_trouble("inspect", &error);
     l.info = lade_source_about(l.source);

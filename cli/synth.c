@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lade synth: a synthetic data set, written to files of a format that lade and others read. */
 #include "lade.h"
+#include "probe.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -201,7 +202,7 @@ int synth_main(int argc, char **argv)
         code = EXIT_TROUBLE;
     }
     if (code == EXIT_DONE)
-        code = write(&s);
+        code = probe_report("synth", o.json) ? write(&s) : EXIT_TROUBLE;
     if (code == EXIT_DONE)
         report(&s, format, o.json);
     free(s.sample);
