@@ -7,6 +7,7 @@
 
 #include <getopt.h>
 #include <lade/bag.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -111,7 +112,7 @@ static bool take_pair(const char *option, const char *text, char between, uint64
     if (*text < '0' || *text > '9' || *end != between || end[1] < '0' || end[1] > '9')
         return complain(option, between == 'x' ? "HEIGHTxWIDTH" : "R/N", text);
     *b = strtoull(end + 1, &last, 10);
-    if (*last || *a > most || *b > most || *b == 0)
+    if (*last || *a > most || *b > most || *b == 0 || (between == 'x' && *a == 0))
         return complain(option, between == 'x' ? "HEIGHTxWIDTH" : "R/N", text);
     return true;
 }
@@ -136,18 +137,20 @@ static bool take_weights(struct feed_options *o, const char *text)
     }
 }
 
-static bool take_numbers(const char *option, const char *text, double *to, unsigned *count)
+static bool take_numbers(const char *option, const char *text, bool above_zero, double *to, unsigned *count)
 {
+    const char *const all = text;
     char *end = NULL;
 
     for (*count = 0; *count < LADE_CHANNELS_MAX; text = end + 1) {
-        to[(*count)++] = strtod(text, &end);
-        if (end == text || (*end && *end != ','))
+        const double value = to[(*count)++] = strtod(text, &end);
+        if (end == text || (*end && *end != ',') || !isfinite(value) || (above_zero && value <= 0))
             break;
         if (!*end)
             return true;
     }
-    return complain(option, "numbers with commas between them", text);
+    return complain(
+        option, above_zero ? "numbers above zero with commas between them" : "numbers with commas between them", all);
 }
 
 static bool take_word(const char *option, const char *text, const char *const *words, int *to)
@@ -319,9 +322,9 @@ static bool take_other(struct feed_options *o, int which)
         t->crop_random = true;
         return take_number("feed", name, optarg, 0, LADE_IMAGE_MAX, &t->padding);
     case MEAN:
-        return take_numbers(name, optarg, t->mean, &t->means);
+        return take_numbers(name, optarg, false, t->mean, &t->means);
     case DEVIATION:
-        return take_numbers(name, optarg, t->deviation, &t->deviations);
+        return take_numbers(name, optarg, true, t->deviation, &t->deviations);
     case LAYOUT:
         return take_word(name, optarg, layouts, &t->layout);
     case CONSUMER:
@@ -332,7 +335,7 @@ static bool take_other(struct feed_options *o, int which)
         return take_word(name, optarg, devices, &picked);
     case RATE:
         o->rate = strtod(optarg, &end);
-        return (*optarg && !*end && o->rate > 0) || complain(name, "a number above zero", optarg);
+        return (*optarg && !*end && o->rate > 0 && isfinite(o->rate)) || complain(name, "a number above zero", optarg);
     default:
         if (o->resumes == JOINED_MAX)
             return complain(name, "up to 64 files", optarg);
