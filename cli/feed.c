@@ -46,7 +46,8 @@ static void help(void)
          "parts\n"
          "  --split A:B[:...]     weights of the parts, chosen by a hash of the sample's key; none: one part (80:20)\n"
          "  --split-seed N        of that hash (0)\n"
-         "  --split-table FILE    parts of lade split assign instead; it knows samples by their names\n"
+         "  --split-table FILE    parts of lade split assign instead, with its weights; it knows samples by their\n"
+         "                        names\n"
          "  --part N              that is fed, from 0 (0)\n"
          "\n"
          "transforms, in this order\n"
@@ -357,6 +358,8 @@ static const char *contradiction(const struct feed_options *o)
         return "--device is a consumer of its own";
     if (o->save_every && !o->save)
         return "--save-every needs --save";
+    if (o->table && o->weights_given)
+        return "--split-table has weights and a seed of its own; leave --split and --split-seed out";
     if (o->pad && o->shards == 0)
         return "--pad needs --shard";
     if (o->faults_max && o->fault == LADE_FAULT_FAIL)
@@ -375,7 +378,9 @@ static bool parse(struct feed_options *o, int argc, char **argv)
         if (c == HELP) {
             help();
             exit(EXIT_DONE);
-        } else if (c == '?') {
+        }
+        o->weights_given = o->weights_given || c == SPLIT || c == SPLIT_SEED;
+        if (c == '?') {
             good = false;
         } else if (c <= SAVE_EVERY) {
             good = take_count(o, c);

@@ -33,6 +33,7 @@ struct feed_options {
     unsigned parts;
     uint64_t part, shard, shards;
     bool as_ready, balanced, pad, drop_last;
+    bool weights_given; /* --split or --split-seed */
     enum lade_fault fault;
     struct feed_transforms transforms;
     double rate;
