@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lade synth images: a folder for each class, a file for each sample. */
-#include "lade.h"
+#include "synth.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,14 +76,41 @@ static int put_image(struct synth *s, uint64_t i, int64_t label, const uint8_t *
     return code;
 }
 
+/* The first name in a folder that is not hidden and, if below is set, is a folder with something in it; false: none. */
+static bool holds(const char *path, bool below, char *name, size_t size)
+{
+    DIR *folder = opendir(path);
+    bool found = false;
+
+    for (struct dirent *entry; folder && !found && (entry = readdir(folder));) {
+        char inside[4096], ignored[256];
+        if (entry->d_name[0] == '.')
+            continue;
+        (void)snprintf(name, size, "%s", entry->d_name);
+        found = !below || (snprintf(inside, sizeof inside, "%s/%s", path, name) < (int)sizeof inside &&
+                           holds(inside, false, ignored, sizeof ignored));
+    }
+    if (folder)
+        (void)closedir(folder);
+    return found;
+}
+
 int write_images(struct synth *s)
 {
+    char other[256];
     const struct lade_shape *shape = &s->info->shape;
     int code = EXIT_DONE;
     int64_t label;
 
     if (shape->dims != 3 || shape->dim[0] != 3 || shape->dim[1] > 16384 || shape->dim[2] > 16384) {
         fputs("lade synth: images have the shape 3xHEIGHTxWIDTH, each up to 16384\n", stderr);
+        return EXIT_USAGE;
+    }
+    /* What lies there already would be read with what is written now. */
+    if (holds(s->folder, true, other, sizeof other)) {
+        fprintf(stderr,
+                "lade synth: %s: its folder %s has files already, which would count as samples; take a new one\n",
+                s->folder, other);
         return EXIT_USAGE;
     }
     uint8_t *pixels = malloc(s->info->bytes);
@@ -106,7 +134,7 @@ int write_images(struct synth *s)
         fputs("lade synth: out of memory\n", stderr);
     code = pixels ? code : EXIT_TROUBLE;
     free(pixels);
-    (void)snprintf(s->opens, sizeof s->opens, "images:%s", s->folder);
+    synth_opens(s, "images:", "", "", "", "");
     return code;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The formats of lade synth, but for images. */
-#include "lade.h"
+#include "synth.h"
 
 #include <string.h>
 
@@ -10,9 +10,8 @@ static int unfit(const char *why)
     return EXIT_USAGE;
 }
 
-/* The text that opens the result; a comma in the folder's name is escaped. */
-static void opens(struct synth *s, const char *kind, const char *first, const char *between, const char *second,
-                  const char *rest)
+void synth_opens(struct synth *s, const char *kind, const char *first, const char *between, const char *second,
+                 const char *rest)
 {
     size_t used = 0;
     const char *const pieces[] = {kind, NULL, first, between, *second ? NULL : "", second, rest};
@@ -106,7 +105,7 @@ int write_cifar10(struct synth *s)
         return code;
     for (int c = 0; c < 10; c++)
         s->bytes += (uint64_t)fprintf(o.file, "class-%d\n", c);
-    opens(s, "cifar10:", "", "", "", "");
+    synth_opens(s, "cifar10:", "", "", "", "");
     return output_end(&o);
 }
 
@@ -133,7 +132,7 @@ int write_idx(struct synth *s)
     int code = put_file(s, "samples.idx", header, 8 + 4 * (size_t)shape->dims, 0, false, true);
     if (code == EXIT_DONE)
         code = put_file(s, "labels.idx", labels, sizeof labels, width, true, true);
-    opens(s, "idx:", "/samples.idx", ",", "/labels.idx", "");
+    synth_opens(s, "idx:", "/samples.idx", ",", "/labels.idx", "");
     return code;
 }
 
@@ -167,7 +166,7 @@ int write_npy(struct synth *s)
     size = npy_header(header, "<i8", s->info->count, NULL);
     if (code == EXIT_DONE)
         code = put_file(s, "labels.npy", header, size, 8, true, false);
-    opens(s, "npy:", "/samples.npy", ",labels=", "/labels.npy", "");
+    synth_opens(s, "npy:", "/samples.npy", ",labels=", "/labels.npy", "");
     return code;
 }
 
@@ -183,6 +182,6 @@ int write_records(struct synth *s)
     for (unsigned d = 0; d < shape->dims; d++)
         used += snprintf(rest + used, sizeof rest - (size_t)used, "%s%llu", d ? "x" : "",
                          (unsigned long long)shape->dim[d]);
-    opens(s, "records:", "/samples.bin", "", "", rest);
+    synth_opens(s, "records:", "/samples.bin", "", "", rest);
     return put_file(s, "samples.bin", "", 0, width, false, false);
 }

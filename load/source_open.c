@@ -133,6 +133,8 @@ static int open_synthetic(struct lade_source **source, struct items *it)
             c.count = LADE_ENDLESS;
         else if (!digits(count, &c.count, &end) || *end)
             status = wrong(it, "count takes a number or endless, not", count);
+        else if (c.count == LADE_ENDLESS) /* a number, and not that word */
+            status = wrong(it, "the number of samples is above 2^62:", count);
     }
     if (status == LADE_OK && copies) {
         bool good = digits(copies, &c.duplicates, &end);
