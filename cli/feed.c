@@ -95,7 +95,8 @@ static void help(void)
          "\n"
          "exit codes: 0 done, 1 a sample was lost, repeated or damaged, or too many were, 2 wrong use, 3 trouble of "
          "the\n"
-         "            system, 130 ended by Ctrl-C and 143 by SIGTERM, in good order: state and reports are written");
+         "            system, 130 ended by Ctrl-C and 143 by SIGTERM, in good order: state and reports are written\n"
+         "            if there was a batch");
 }
 
 static bool complain(const char *option, const char *takes, const char *text)

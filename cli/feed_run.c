@@ -13,9 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int64_t patience = 200000000;      /* nanoseconds between two looks at signals and the progress line */
-static const int64_t farewell = 10000000000;    /* for workers that are inside a function of the source */
-static volatile sig_atomic_t caught;            /* the signal that asked for the end */
+static const int64_t patience = 200000000;   /* nanoseconds between two looks at signals and the progress line */
+static const int64_t farewell = 10000000000; /* for workers that are inside a function of the source */
+static volatile sig_atomic_t caught;         /* the signal that asked for the end */
+static volatile sig_atomic_t making;         /* the loader is: it cannot be cancelled, and there is nothing to save */
 static struct lade_loader *_Atomic cancellable; /* what it cancels */
 
 int feed_signal(void)
@@ -28,6 +29,8 @@ static void stop(int signal_number)
 {
     struct lade_loader *loader = atomic_load(&cancellable);
 
+    if (making)
+        _exit(128 + signal_number);
     caught = signal_number;
     if (loader)
         lade_loader_cancel(loader);
@@ -266,6 +269,8 @@ static int test(struct feed *f)
     if (status != LADE_OK)
         return status;
     atomic_store(&cancellable, loader);
+    if (caught)
+        lade_loader_cancel(loader);
     while (status == LADE_OK || status == LADE_TIMEOUT) {
         status = lade_loader_next(loader, &batch, patience, &f->error);
         if (status == LADE_OK)
@@ -319,8 +324,14 @@ int feed_run(struct feed *f)
     int code = feed_classify(f);
     if (code != EXIT_DONE)
         return code;
-    if (f->consumer->open(&f->consumer_self, f, &f->error) != LADE_OK || start(f, &loader) != LADE_OK ||
-        open_log(f, &log) != LADE_OK) {
+    if (f->consumer->open(&f->consumer_self, f, &f->error) != LADE_OK)
+        return feed_trouble(&f->error);
+    making = 1;
+    if (caught)
+        return 128 + caught; /* before the first batch there is nothing to save or to report */
+    int status = start(f, &loader);
+    making = 0;
+    if (status != LADE_OK || open_log(f, &log) != LADE_OK) {
         code = feed_trouble(&f->error);
         (void)lade_loader_destroy(loader, LADE_FOREVER);
         return code;
@@ -334,7 +345,7 @@ int feed_run(struct feed *f)
     f->status = feed_batches(f, loader, log);
     code = end(f, loader, log);
     tally_end(&f->tally, f->status == LADE_CLOSED);
-    if (code == EXIT_DONE && f->status != LADE_CANCELLED && test(f) != LADE_OK && !caught)
+    if (code == EXIT_DONE && f->status != LADE_CANCELLED && !caught && test(f) != LADE_OK && !caught)
         code = feed_trouble(&f->error);
     f->consumer->learnt(f->consumer_self, &f->learnt);
     return code;
