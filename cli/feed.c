@@ -65,7 +65,7 @@ static void help(void)
          "                        softmax regression, tested with the last part at the end; or nothing (softmax where\n"
          "                        there are labels and u8 or f32 samples, else null)\n"
          "  --device host|opencl|cuda\n"
-         "                        batches go to a device, which normalises bytes itself, with mean 0.5 and deviation 0.25,\n"
+         "                        batches go to a device, which normalises bytes, with mean 0.5 and deviation 0.25,\n"
          "                        without --normalise, --mean and --deviation; opencl: and learns by softmax\n"
          "  --depth N             batches on their way to the device or there (3)\n"
          "  --rate X              step of softmax (from the first batch)\n"
@@ -97,7 +97,7 @@ static void help(void)
          "exit codes: 0 done, 1 a sample was lost, repeated or damaged, or too many were, 2 wrong use, 3 trouble of "
          "the\n"
          "            system, 130 ended by Ctrl-C and 143 by SIGTERM, in good order: state and reports are written\n"
-         "            if there was a batch");
+         "            once batches are made");
 }
 
 static bool complain(const char *option, const char *takes, const char *text)

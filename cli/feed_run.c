@@ -16,7 +16,7 @@
 static const int64_t patience = 200000000;   /* nanoseconds between two looks at signals and the progress line */
 static const int64_t farewell = 10000000000; /* for workers that are inside a function of the source */
 static volatile sig_atomic_t caught;         /* the signal that asked for the end */
-static volatile sig_atomic_t making;         /* the loader is: it cannot be cancelled, and there is nothing to save */
+static atomic_bool making;                   /* the loader is: it cannot be cancelled, and there is nothing to save */
 static struct lade_loader *_Atomic cancellable; /* what it cancels */
 
 int feed_signal(void)
@@ -29,7 +29,7 @@ static void stop(int signal_number)
 {
     struct lade_loader *loader = atomic_load(&cancellable);
 
-    if (making)
+    if (atomic_load(&making))
         _exit(128 + signal_number);
     caught = signal_number;
     if (loader)
@@ -326,11 +326,11 @@ int feed_run(struct feed *f)
         return code;
     if (f->consumer->open(&f->consumer_self, f, &f->error) != LADE_OK)
         return feed_trouble(&f->error);
-    making = 1;
+    atomic_store(&making, true);
     if (caught)
         return 128 + caught; /* before the first batch there is nothing to save or to report */
     int status = start(f, &loader);
-    making = 0;
+    atomic_store(&making, false);
     if (status != LADE_OK || open_log(f, &log) != LADE_OK) {
         code = feed_trouble(&f->error);
         (void)lade_loader_destroy(loader, LADE_FOREVER);
