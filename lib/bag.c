@@ -408,6 +408,8 @@ LADE_BAG_APART int put_any(struct lade_bag_handle *h, const void *element, uint6
         add(h, PUT, 1);
         add(h, BYTES_IN, size);
         tell(b, &b->arrived);
+        if (b->config.bytes && b->config.full != LADE_BAG_REJECT)
+            tell(b, &b->left); /* it may have evicted something larger */
     }
     return status;
 }

@@ -3,6 +3,8 @@
 #include "bags.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -350,6 +352,73 @@ static size_t one_byte(void *context, const void *element)
     (void)context;
     (void)element;
     return 1;
+}
+
+/* bytes() of words; a thread that is to be held up stops at the word 90. */
+static sem_t held_up, go_on;
+static _Thread_local bool to_stop;
+
+static size_t held_up_bytes(void *context, const void *element)
+{
+    size_t size = word_bytes(context, element);
+
+    if (to_stop && size == 90) {
+        sem_post(&held_up);
+        while (sem_wait(&go_on) != 0)
+            continue;
+    }
+    return size;
+}
+
+struct putter {
+    struct lade_bag_handle *h;
+    uint64_t word;
+    int64_t timeout;
+    int status;
+    pthread_t thread;
+};
+
+static void *put_held_up(void *argument)
+{
+    struct putter *p = argument;
+
+    to_stop = p->timeout == 0;
+    p->status = p->timeout == 0 ? lade_bag_put(p->h, &p->word) : lade_bag_put_wait(p->h, &p->word, p->timeout);
+    return NULL;
+}
+
+/*
+ * A put replaces the 90 in the only slot and stops before it counts these bytes out. Another put finds no room and, having
+ * evicted what the first one left, nothing to evict. The first one makes the room.
+ */
+Test(bag_wait, an_evicting_put_wakes_one_that_waits_for_the_budget)
+{
+    struct lade_bag *bag = make_bag((struct lade_bag_config){
+        .capacity = 1, .handles = 3, .full = LADE_BAG_EVICT_UNIFORM, .byte_budget = 100, .bytes = held_up_bytes});
+    struct putter first = {.h = join_bag(bag), .word = 5}, second = {.h = join_bag(bag), .word = 50, .timeout = LONG};
+
+    cr_assert_eq(sem_init(&held_up, 0, 0), 0);
+    cr_assert_eq(sem_init(&go_on, 0, 0), 0);
+    cr_assert_eq(put_word(join_bag(bag), 90), LADE_OK);
+    cr_assert_eq(pthread_create(&first.thread, NULL, put_held_up, &first), 0);
+    while (sem_wait(&held_up) != 0)
+        continue;
+    uint64_t full = counts_of(bag).full;
+    cr_assert_eq(pthread_create(&second.thread, NULL, put_held_up, &second), 0);
+    struct lade_bag_counts c = {0};
+    while (c.full < full + 2) { /* the second time it has announced that it waits */
+        sched_yield();
+        lade_bag_count(bag, &c);
+    }
+    int64_t begin = now();
+    sem_post(&go_on);
+    cr_assert_eq(pthread_join(first.thread, NULL), 0);
+    cr_assert_eq(pthread_join(second.thread, NULL), 0);
+    cr_assert_eq(first.status, LADE_OK);
+    cr_assert_eq(second.status, LADE_OK);
+    cr_assert_lt(now() - begin, LONG / 2, "not told, it looks again when the time is over");
+    cr_assert_eq(counts_of(bag).bytes, 50);
+    lade_bag_destroy(bag);
 }
 
 Test(bag_wait, puts_and_draws_wake_each_other_through_the_budget)

@@ -114,8 +114,9 @@ LADE_API int lade_bag_join(struct lade_bag *bag, struct lade_bag_handle **handle
 LADE_API void lade_bag_leave(struct lade_bag_handle *handle);
 
 /*
- * LADE_OK; LADE_FULL: under LADE_BAG_REJECT, or the element alone is larger than the byte budget; LADE_LIMITED;
- * LADE_CLOSED; LADE_INVALID: a word or pointer outside 1 to LADE_BAG_WORD_MAX. On LADE_OK the element belongs to the bag.
+ * LADE_OK; LADE_FULL: under LADE_BAG_REJECT, or the element alone is larger than the byte budget, or others who are in the
+ * middle of an operation keep the budget used up and nothing is there to evict; LADE_LIMITED; LADE_CLOSED; LADE_INVALID: a
+ * word or pointer outside 1 to LADE_BAG_WORD_MAX. On LADE_OK the element belongs to the bag.
  */
 LADE_API int lade_bag_put(struct lade_bag_handle *handle, const void *element);
 
