@@ -355,10 +355,14 @@ static inline size_t put_some(struct lade_bag_handle *h, uint64_t slots, const u
     return limit & LIMIT_CLOSED ? take_back_many(h, at, word, done) : done;
 }
 
-/* Words, some at a time; into a further group where these are nearly full; one by one where that does not help. */
+/*
+ * Words, some at a time; into a further group where these are nearly full; one by one where that does not help, and as long
+ * as each finds the bag full and evicts.
+ */
 static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t count)
 {
     struct lade_bag *b = h->bag;
+    uint64_t full = counted(h, SAW_FULL);
     bool roomy = true;
     size_t done = 0;
 
@@ -379,7 +383,11 @@ static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t 
             break;
         }
         done += n;
-        empty = n > 0 ? 0 : empty + 1;
+        if (n == 0)
+            empty++;
+        else if (counted(h, SAW_FULL) == full)
+            empty = 0;
+        full = counted(h, SAW_FULL);
     }
     add(h, PUT, done);
     lade_event_tell(&b->arrived);

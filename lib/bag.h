@@ -184,11 +184,14 @@ static inline struct lade_ref *ref_in(const struct lade_bag *b, uint32_t cell)
     return *(struct lade_ref **)(void *)cell_at(b, cell);
 }
 
+static inline uint64_t counted(struct lade_bag_handle *h, enum count which)
+{
+    return atomic_load_explicit(&h->count[which], memory_order_relaxed); /* only the owner writes it */
+}
+
 static inline void add(struct lade_bag_handle *h, enum count which, uint64_t n)
 {
-    uint64_t old = atomic_load_explicit(&h->count[which], memory_order_relaxed); /* only the owner writes it */
-
-    atomic_store_explicit(&h->count[which], old + n, memory_order_relaxed);
+    atomic_store_explicit(&h->count[which], counted(h, which) + n, memory_order_relaxed);
 }
 
 #endif

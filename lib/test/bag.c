@@ -356,6 +356,38 @@ Test(bag, exchange_is_not_for_evict_oldest)
     }
 }
 
+/* The first word that is dropped makes room for others, in the middle of a batch. */
+static void draw_some_at_first(void *context, uint64_t word)
+{
+    struct lade_bag_handle *other = *(struct lade_bag_handle **)context;
+    uint64_t out[100];
+
+    (void)word;
+    if (drops++ == 0)
+        cr_assert_eq(lade_bag_draw_many(other, out, 100), 100);
+}
+
+Test(bag, a_batch_evicts_only_where_no_slot_is_free)
+{
+    struct lade_bag_handle *other = NULL;
+    struct lade_bag *bag = make_bag((struct lade_bag_config){
+        .capacity = 1000, .full = LADE_BAG_EVICT_UNIFORM, .drop = draw_some_at_first, .context = &other});
+    struct lade_bag_handle *h = join_bag(bag);
+    uint64_t word[1000], out[1000];
+
+    other = join_bag(bag);
+    for (uint64_t n = 0; n < 1000; n++)
+        word[n] = n + 1;
+    cr_assert_eq(lade_bag_put_many(h, word, 1000), 1000);
+    cr_assert_eq(lade_bag_draw_many(h, out, 300), 300);
+    cr_assert_eq(lade_bag_put_many(h, word, 300), 300);
+    cr_assert_eq(drops, 0);
+    cr_assert_eq(lade_bag_put_many(h, word, 500), 500);
+    cr_assert_eq(drops, 400, "the slots that came free are filled first");
+    cr_assert_eq(counts_of(bag).held, 1000);
+    lade_bag_destroy(bag);
+}
+
 Test(bag, batches_stop_where_the_single_form_would)
 {
     EACH_KIND(kind)
