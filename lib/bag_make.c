@@ -18,6 +18,7 @@ static bool is_valid_config(const struct lade_bag_config *c)
            (!c->bytes || (!records && c->full != LADE_BAG_EVICT_OLDEST)) && c->samples_per_insert >= 0 &&
            c->samples_per_insert < 1e9 &&
            (c->samples_per_insert == 0 || (c->ratio_slack >= 1 && c->ratio_slack >= c->samples_per_insert)) &&
+           (c->max_times_sampled == 0 || c->max_times_sampled >= c->samples_per_insert) &&
            (c->release != NULL) == (c->kind == LADE_BAG_REFS) && (!c->drop || c->kind == LADE_BAG_WORDS);
 }
 

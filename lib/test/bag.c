@@ -99,8 +99,17 @@ Test(bag, refuses_fields_that_do_not_go_together)
     INVALID(c, ratio_slack, (double)NAN);
     c.ratio_slack = 4;
     expect_valid(c);
+    INVALID(c, max_times_sampled, 3);
+    c.max_times_sampled = 4;
+    expect_valid(c);
+    c.samples_per_insert = 3.5;
+    expect_valid(c);
+    INVALID(c, max_times_sampled, 3);
     c.samples_per_insert = 0.5;
     INVALID(c, ratio_slack, 0.9);
+    c.ratio_slack = 1;
+    c.max_times_sampled = 1;
+    expect_valid(c);
 }
 
 Test(bag, a_size_that_no_machine_has_is_out_of_memory)

@@ -83,7 +83,8 @@ struct lade_bag_config {
      * Keeps samples - samples_per_insert * puts between -ratio_slack and ratio_slack: put or sample, whichever is ahead,
      * answers LADE_LIMITED. Each other handle in the middle of an operation may add one element. exchange counts as a
      * put and is not held back. On a closed bag LADE_CLOSED takes the place of LADE_LIMITED. Default no limit. ratio_slack
-     * is at least samples_per_insert and 1.
+     * is at least samples_per_insert and 1, max_times_sampled, if set, at least samples_per_insert. Elements that are drawn
+     * or evicted before they were sampled so often can leave a bag where put answers LADE_LIMITED and sample LADE_EMPTY.
      */
     double samples_per_insert;
     double ratio_slack;
