@@ -22,6 +22,18 @@ static bool is_valid_config(const struct lade_bag_config *c)
            (c->release != NULL) == (c->kind == LADE_BAG_REFS) && (!c->drop || c->kind == LADE_BAG_WORDS);
 }
 
+static size_t element_of(const struct lade_bag_config *c)
+{
+    switch (c->kind) {
+    case LADE_BAG_RECORDS:
+        return c->record_size;
+    case LADE_BAG_REFS:
+        return sizeof(struct lade_ref *);
+    default:
+        return sizeof(uint64_t);
+    }
+}
+
 static size_t stride_of(size_t element)
 {
     size_t align = element >= CELL_ALIGN ? CELL_ALIGN : sizeof(uint64_t);
@@ -141,7 +153,7 @@ int lade_bag_create(struct lade_bag **bag, const struct lade_bag_config *config)
     b->cells = config->kind != LADE_BAG_WORDS || config->full == LADE_BAG_EVICT_OLDEST;
     b->plain = !b->cells && !has_limits(b);
     b->held = b->cells ? CELL_HELD : WORD_BITS;
-    b->element = config->kind == LADE_BAG_RECORDS ? config->record_size : sizeof(uint64_t);
+    b->element = element_of(config);
     b->stride = stride_of(b->element);
     if (!make(b)) {
         free_all(b);
