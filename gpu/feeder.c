@@ -10,14 +10,6 @@
 #define LADE_FEEDER_NAP(word, number, until) lade_feeder_nap(word, number, until)
 #endif
 
-int64_t lade_feeder_deadline(int64_t timeout)
-{
-    if (timeout < 0)
-        return -1;
-    int64_t now = lade_now();
-    return timeout < INT64_MAX - now ? now + timeout : INT64_MAX;
-}
-
 static void copy_failure(struct lade_feeder_failure *to, const struct lade_feeder_failure *from)
 {
     size_t i = 0;
@@ -294,7 +286,7 @@ static int take(struct lade_feeder *f, uint64_t *number, int64_t timeout)
         return status;
     int64_t began = lade_now();
     lade_feeder_add(&f->counts.starved, 1);
-    status = slots_wait(f, TAKE, number, lade_feeder_deadline(timeout));
+    status = slots_wait(f, TAKE, number, lade_deadline(lade_now(), timeout));
     lade_feeder_add_time(&f->counts.starved_time, lade_now() - began);
     return status;
 }
@@ -359,7 +351,7 @@ int lade_feeder_host_wait(struct lade_feeder *f, const struct lade_feeder_batch 
 {
     if (!f->backend->copies)
         return LADE_OK;
-    return lade_feeder_await(f, f->slot[batch->slot].ready, lade_feeder_deadline(timeout), false,
+    return lade_feeder_await(f, f->slot[batch->slot].ready, lade_deadline(lade_now(), timeout), false,
                              &f->counts.consumer_waits);
 }
 

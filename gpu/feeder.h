@@ -96,9 +96,6 @@ int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned m
 /* The exported tensors and the creator each hold the feeder. */
 void lade_feeder_leave(struct lade_feeder *f);
 
-/* CLOCK_MONOTONIC nanoseconds at which a timeout that begins here is over; negative: never. */
-int64_t lade_feeder_deadline(int64_t timeout);
-
 /* The error of a failed device in words. */
 int lade_feeder_say(struct lade_error *error, int status, const char *backend,
                     const struct lade_feeder_failure *failure);

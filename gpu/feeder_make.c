@@ -67,7 +67,7 @@ static int await_device(struct lade_feeder *f, int64_t deadline)
 
 int lade_feeder_close(struct lade_feeder *f, int64_t timeout)
 {
-    int64_t deadline = lade_feeder_deadline(timeout);
+    int64_t deadline = lade_deadline(lade_now(), timeout);
 
     lade_slots_stop(&f->slots, LADE_CLOSED);
     int status = lade_feeder_await_alone(f, deadline);

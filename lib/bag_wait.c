@@ -28,6 +28,12 @@ static bool is_to_wait(int status)
     return status == LADE_EMPTY || status == LADE_FULL || status == LADE_LIMITED;
 }
 
+/* An element for which there will never be room. */
+static bool is_too_large(const struct lade_bag *b, const void *element)
+{
+    return b->config.bytes && b->config.bytes(b->config.context, element) > b->config.byte_budget;
+}
+
 /* Performs the call as often as there is something new. */
 static int wait_for(struct lade_bag_handle *h, const struct call *c, struct lade_event *event, int64_t deadline)
 {
@@ -52,15 +58,11 @@ static int wait_for(struct lade_bag_handle *h, const struct call *c, struct lade
 static int perform_waiting(struct lade_bag_handle *h, const struct call *c, int64_t timeout)
 {
     struct lade_event *event = c->which == PUT_CALL ? &h->bag->left : &h->bag->arrived;
-    int64_t deadline = -1;
     int status = perform(h, c);
 
-    if (!is_to_wait(status))
+    if (!is_to_wait(status) || (status == LADE_FULL && is_too_large(h->bag, c->in)))
         return status;
-    if (timeout >= 0) {
-        int64_t now = lade_now();
-        deadline = timeout < INT64_MAX - now ? now + timeout : INT64_MAX;
-    }
+    int64_t deadline = lade_deadline(lade_now(), timeout);
     lade_event_expect(event);
     status = wait_for(h, c, event, deadline);
     lade_event_leave(event);

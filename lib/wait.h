@@ -10,6 +10,7 @@
 #include "step.h"
 
 #include <lade/api.h>
+#include <lade/status.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -24,6 +25,16 @@ LADE_API void lade_futex_wake(_Atomic uint32_t *word);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 LADE_API int64_t lade_now(void);
+
+/* When a time to wait that begins now is over; negative: never. */
+static inline int64_t lade_deadline(int64_t now, int64_t timeout)
+{
+    if (timeout == LADE_FOREVER)
+        return -1;
+    if (timeout < 0)
+        return now;
+    return timeout < INT64_MAX - now ? now + timeout : INT64_MAX;
+}
 
 /* Who waits: expect, look at the number, look once more for the thing itself, sleep on the number; in the end leave. */
 static inline void lade_event_expect(struct lade_event *event)

@@ -111,7 +111,7 @@ static int await(struct lade_loader *l, uint64_t *batch, uint64_t *buffer, int64
 
     if (find(l, batch, buffer))
         return LADE_OK;
-    while (l->helper && timeout != 0 && lade_worker_help(l->helper))
+    while (l->helper && (timeout > 0 || timeout == LADE_FOREVER) && lade_worker_help(l->helper))
         if (find(l, batch, buffer))
             return LADE_OK;
     int64_t begin = lade_now(), deadline = lade_deadline(begin, timeout);

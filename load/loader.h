@@ -147,14 +147,6 @@ int lade_loader_restore(struct lade_loader *l, const char *state, struct lade_er
 /* Nanoseconds. Those who wait look again at times, whatever they were told. */
 #define WAIT_MOST INT64_C(1000000000)
 
-/* When a time to wait from now on is over; negative: never. */
-static inline int64_t lade_deadline(int64_t now, int64_t timeout)
-{
-    if (timeout < 0)
-        return -1;
-    return timeout < INT64_MAX - now ? now + timeout : INT64_MAX;
-}
-
 static inline void lade_count(_Atomic uint64_t *counter, uint64_t more)
 {
     /* One writer; readers want a figure. */

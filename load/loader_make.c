@@ -73,7 +73,7 @@ static void fill_in(struct lade_loader_config *c)
         c->shards = 1;
     if (c->faults_max == 0)
         c->faults_max = UINT64_MAX;
-    if (c->worker_timeout == 0)
+    if (c->worker_timeout <= 0 && c->worker_timeout != LADE_FOREVER)
         c->worker_timeout = WORKER_TIMEOUT;
     if (c->replaced_max == 0)
         c->replaced_max = REPLACED_MAX;

@@ -218,7 +218,7 @@ Test(feeder, drain_gives_what_was_begun)
     lade_feeder_destroy(feeder);
 }
 
-Test(feeder, next_and_close_give_up_on_a_fill_that_does_not_return)
+Test(feeder, next_and_close_give_up_on_a_fill_that_does_not_return, .timeout = 60)
 {
     struct producer p = {.batches = 4};
     struct lade_feeder_config c = config_of(&p);
@@ -228,11 +228,13 @@ Test(feeder, next_and_close_give_up_on_a_fill_that_does_not_return)
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
     cr_assert_eq(lade_feeder_next(feeder, &batch, 0, &error), LADE_TIMEOUT);
     cr_assert_eq(lade_feeder_next(feeder, &batch, 2000000, &error), LADE_TIMEOUT);
+    cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER - 1, &error), LADE_TIMEOUT);
     lade_feeder_count(feeder, &stats);
-    cr_assert_eq(stats.starved, 2);
+    cr_assert_eq(stats.starved, 3);
     while (!atomic_load(&p.inside))
         ;
     cr_assert_eq(lade_feeder_close(feeder, 2000000), LADE_TIMEOUT);
+    cr_assert_eq(lade_feeder_close(feeder, INT64_MIN), LADE_TIMEOUT);
     cr_assert_eq(next(), LADE_CLOSED);
     atomic_store(&p.held, false);
     cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);

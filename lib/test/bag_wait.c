@@ -251,6 +251,41 @@ Test(bag_wait, waiting_ends_when_the_time_is_over)
     lade_bag_destroy(bag);
 }
 
+Test(bag_wait, a_negative_time_is_over_at_once, .timeout = 20)
+{
+    struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 1});
+    struct lade_bag_handle *h = join_bag(bag);
+    const int64_t times[] = {LADE_FOREVER - 1, -1000000000, INT64_MIN};
+    struct lade_loan loan;
+    uint64_t word = 1;
+
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(lade_bag_draw_wait(h, &word, times[i]), LADE_TIMEOUT);
+        cr_assert_eq(lade_bag_sample_wait(h, &loan, times[i]), LADE_TIMEOUT);
+        cr_assert_eq(lade_bag_exchange_wait(h, &word, &word, times[i]), LADE_TIMEOUT);
+    }
+    cr_assert_eq(put_word(h, 1), LADE_OK);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(lade_bag_put_wait(h, &word, times[i]), LADE_TIMEOUT);
+    lade_bag_destroy(bag);
+}
+
+Test(bag_wait, nobody_waits_for_room_that_cannot_come, .timeout = 20)
+{
+    for (int full = LADE_BAG_REJECT; full <= LADE_BAG_EVICT_UNIFORM; full++) {
+        struct lade_bag *bag = make_bag((struct lade_bag_config){
+            .capacity = 4, .full = (enum lade_bag_full)full, .byte_budget = 100, .bytes = word_bytes});
+        struct lade_bag_handle *h = join_bag(bag);
+        uint64_t large = 101, whole = 100;
+        cr_assert_eq(lade_bag_put_wait(h, &large, LADE_FOREVER), LADE_FULL);
+        cr_assert_eq(lade_bag_put_wait(h, &large, 0), LADE_FULL);
+        cr_assert_eq(lade_bag_put_wait(h, &whole, LADE_FOREVER), LADE_OK);
+        cr_assert_eq(lade_bag_put_wait(h, &large, LADE_FOREVER), LADE_FULL);
+        cr_assert_eq(lade_bag_put_wait(h, &whole, 0), full == LADE_BAG_REJECT ? LADE_TIMEOUT : LADE_OK);
+        lade_bag_destroy(bag);
+    }
+}
+
 enum what { DRAWS, PUTS, SAMPLES, EXCHANGES };
 
 struct waiter {

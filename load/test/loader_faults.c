@@ -358,7 +358,7 @@ Test(loader_faults, too_many_replacements)
     lade_source_close(source);
 }
 
-Test(loader_faults, destroy_waits_for_who_is_inside)
+Test(loader_faults, destroy_waits_for_who_is_inside, .timeout = 60)
 {
     struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .sample = 0};
     struct lade_source *source = numbers_with(COUNT, step_on, &t);
@@ -370,7 +370,10 @@ Test(loader_faults, destroy_waits_for_who_is_inside)
     await_caught(&t, 1);
     cr_assert_eq(lade_loader_next(l, &b, 0, NULL), LADE_TIMEOUT);
     cr_assert_eq(lade_loader_next(l, &b, 1000000, NULL), LADE_TIMEOUT);
+    cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER - 1, NULL), LADE_TIMEOUT);
+    cr_assert_eq(lade_loader_next(l, &b, INT64_MIN, NULL), LADE_TIMEOUT);
     cr_assert_eq(lade_loader_destroy(l, 0), LADE_TIMEOUT);
+    cr_assert_eq(lade_loader_destroy(l, INT64_MIN), LADE_TIMEOUT);
     cr_assert_eq(lade_loader_destroy(l, 1000000), LADE_TIMEOUT);
     cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, NULL), LADE_CANCELLED);
     let_go(&t);

@@ -144,8 +144,9 @@ struct lade_feeder_batch {
 };
 
 /*
- * The next batch. Waits up to timeout nanoseconds for it to be on its way, for ever when LADE_FOREVER. LADE_TIMEOUT;
- * LADE_CLOSED: all batches were given, or the feeder is closed; LADE_DEVICE; else what fill returned. error may be NULL.
+ * The next batch. Waits up to timeout nanoseconds for it to be on its way, for ever when LADE_FOREVER; any other negative
+ * timeout is the same as 0, here and below. LADE_TIMEOUT; LADE_CLOSED: all batches were given, or the feeder is closed;
+ * LADE_DEVICE; else what fill returned. error may be NULL.
  */
 LADE_API int lade_feeder_next(struct lade_feeder *feeder, struct lade_feeder_batch *batch, int64_t timeout,
                               struct lade_error *error);

@@ -186,7 +186,8 @@ LADE_API size_t lade_bag_for_each(struct lade_bag_handle *handle, bool (*visit)(
 
 /*
  * Waiting forms: as the ones above, but for LADE_EMPTY, LADE_FULL and LADE_LIMITED they wait. timeout is in
- * nanoseconds; LADE_FOREVER: none. Also LADE_TIMEOUT, and LADE_CANCELLED.
+ * nanoseconds; LADE_FOREVER: none; any other negative one is the same as 0. Also LADE_TIMEOUT, and LADE_CANCELLED. put_wait
+ * of an element that alone is larger than the byte budget answers LADE_FULL at once.
  */
 LADE_API int lade_bag_put_wait(struct lade_bag_handle *handle, const void *element, int64_t timeout);
 LADE_API int lade_bag_draw_wait(struct lade_bag_handle *handle, void *element, int64_t timeout);

@@ -30,7 +30,7 @@ enum lade_status {
     LADE_DEVICE = -17,    /* a call of the device failed */
 };
 
-/* As a time to wait: without end. */
+/* As a time to wait: without end. Any other negative time is the same as 0. */
 #define LADE_FOREVER INT64_C(-1)
 
 /* A short English text, never NULL, also for values outside the enumeration. */

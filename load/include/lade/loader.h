@@ -83,7 +83,7 @@ struct lade_loader_config {
     uint64_t
         faults_max; /* SKIP, SUBSTITUTE: so many faults in an epoch (a stream: in all) are borne; the next one fails. default: any number */
     int64_t
-        worker_timeout; /* nanoseconds without a batch after which a worker is replaced; default 60 s, LADE_FOREVER: never */
+        worker_timeout; /* nanoseconds without a batch after which a worker is replaced; default 60 s, LADE_FOREVER: never; any other negative one: the default */
     unsigned
         replaced_max; /* workers replaced since creation, before next fails, to LADE_LOADER_REPLACED_MAX; default 16 */
     size_t align;     /* of the bytes of a batch, to LADE_LOADER_ALIGN_MAX; default 64 */
@@ -113,7 +113,7 @@ struct lade_batch {
 };
 
 /*
- * The next batch, waiting up to timeout nanoseconds (LADE_FOREVER: as long as it takes; 0: not at all).
+ * The next batch, waiting up to timeout nanoseconds (LADE_FOREVER: as long as it takes; 0 or any other negative one: not at all).
  * LADE_OK; LADE_TIMEOUT, try again; LADE_CLOSED: the last epoch has ended; LADE_CANCELLED; LADE_TOO_MANY: all slots are with the
  * consumer: release one; else the error of a sample (LADE_IO where a function of the user answers one of those above), or
  * LADE_LIMITED when more faults or replacements than agreed happened. After an error other than LADE_TIMEOUT and LADE_TOO_MANY it answers the same again.
@@ -128,9 +128,9 @@ LADE_API void lade_loader_release(struct lade_loader *loader, const struct lade_
 LADE_API void lade_loader_cancel(struct lade_loader *loader);
 
 /*
- * Stops the workers and frees everything, batches that were not released included. LADE_OK; LADE_TIMEOUT: a worker is still inside
- * a function of the source or the pipeline: the loader stays, cancelled; call again, and keep source, pipeline and split
- * until it answers LADE_OK. NULL is fine.
+ * Stops the workers and frees everything, batches that were not released included. timeout is as for next. LADE_OK; LADE_TIMEOUT: a
+ * worker is still inside a function of the source or the pipeline: the loader stays, cancelled; call again, and keep source,
+ * pipeline and split until it answers LADE_OK. NULL is fine.
  */
 LADE_API int lade_loader_destroy(struct lade_loader *loader, int64_t timeout);
 
