@@ -14,9 +14,10 @@
  *              get orders nothing: holding a reference is what allows taking another one.
  * Memory       4 bytes in your object; 32 for the deferred form on 64-bit machines.
  * Misuse       the count saturates on overflow: the object then stays for ever rather than being freed under a holder.
- *              A put or get on a count of zero answers LADE_DEAD and saturates, so that the object is never released
- *              twice. That works while the memory is still held, as it is during a grace period; after that no counter
- *              inside the object can tell.
+ *              A put or get on a count of zero answers LADE_DEAD and saturates, so that the object is not released a
+ *              second time. That protects against one such call at a time: a get and a put that meet on a dead object
+ *              can release it again. And it works while the memory is still held, as it is during a grace period; after
+ *              that no counter inside the object can tell.
  * Stopped      a thread that stops for ever keeps the references that it holds, and hinders nobody.
  */
 #ifndef LADE_REF_H
