@@ -26,10 +26,13 @@
  * Ordering     what a thread did before a put happens before what the thread that draws, exchanges or samples the
  *              element does afterwards; what it did before a close, before what a thread does that hears LADE_CLOSED of it.
  * Memory       allocated at creation, none afterwards. 8 bytes a slot, 8 a group of 64, about 1 KiB a handle; refs and
- *              records (and words under LADE_BAG_EVICT_OLDEST): the element and 8 bytes more for each slot, and for
- *              each handle 3 + loans spare ones.
+ *              records (and words under LADE_BAG_EVICT_OLDEST): the element, rounded up to a multiple of 8 bytes, from 64
+ *              bytes on of 64, and 8 bytes more for each slot, and for each handle 3 + loans spare ones.
  * Stopped      a thread that stops for ever inside an operation hinders nobody. It costs at most the element or the
  *              slot that the operation held (put_many: of words, up to 64), and its handle, which must not be used again.
+ * Lifetime     some numbers repeat. A put under LADE_BAG_EVICT_OLDEST that sleeps between its last look at the slot and its
+ *              step for just 2^16 rounds of capacity puts, or a multiple of that, may leave its element in place of a newer
+ *              one. A check for EMPTY that sleeps while the bag's limit changes 2^32 times may miss an element.
  * fork         the child may use the bag only if no other thread was inside an operation; nobody waits across a fork.
  */
 #ifndef LADE_BAG_H
@@ -58,7 +61,10 @@ enum lade_bag_kind { LADE_BAG_WORDS, LADE_BAG_REFS, LADE_BAG_RECORDS };
 enum lade_bag_full {
     LADE_BAG_REJECT,        /* answers LADE_FULL */
     LADE_BAG_EVICT_UNIFORM, /* having seen it full, replaces an element, each equally likely */
-    /* Put number t replaces the element of put number t - capacity if it is still there, also when others are gone. */
+    /*
+     * Put number t replaces the element of put number t - capacity if it is still there, also when others are gone. For
+     * puts that sleep very long see Lifetime.
+     */
     LADE_BAG_EVICT_OLDEST,
 };
 
@@ -159,7 +165,11 @@ struct lade_loan {
         struct lade_ref *ref; /* a reference of the borrower's own */
         const void *record;
     };
-    uint32_t times; /* this element has been sampled, this time included; 65535 stands for that or more */
+    /*
+     * This element has been sampled, this time included; 65535 stands for that or more. Of words it is counted only with
+     * max_times_sampled or under LADE_BAG_EVICT_OLDEST, and else does not grow.
+     */
+    uint32_t times;
     uint32_t cell, from;
 };
 
@@ -197,7 +207,8 @@ LADE_API int lade_bag_sample_wait(struct lade_bag_handle *handle, struct lade_lo
 /*
  * No put that begins from here on succeeds; what is inside can be drawn. Wakes everybody who waits. A put that is under way
  * is refused or drawn before anybody hears LADE_CLOSED; an exchange, an evicting put or a put_many that is under way may
- * leave elements for drain or destroy.
+ * leave elements for drain or destroy. Equal words are not told apart: of two puts of the same word, the one that is
+ * refused may be the one whose word was drawn.
  */
 LADE_API void lade_bag_close(struct lade_bag *bag);
 
@@ -212,17 +223,22 @@ struct lade_bag_counts {
     uint64_t held;
     uint64_t sampled;
     uint64_t given_back;
-    uint64_t bytes;       /* of what is held, where the configuration says how to tell */
-    uint64_t full, empty; /* times that an operation found it so, also when it then evicted, or answered LADE_CLOSED */
-    uint64_t scanned;     /* draws and puts that found nothing by trying and went through the groups */
+    uint64_t bytes; /* of what is held, where the configuration says how to tell */
+    /*
+     * Times that an operation found it so, also when it then evicted, or answered LADE_CLOSED. full stays 0 under
+     * LADE_BAG_EVICT_OLDEST, where puts do not look.
+     */
+    uint64_t full, empty;
+    uint64_t scanned; /* draws and puts that found nothing by trying and went through the groups */
 };
 
 LADE_API void lade_bag_count(const struct lade_bag *bag, struct lade_bag_counts *counts);
 
 /*
- * Snapshot: the elements of a bag of words or records, and how often each was sampled, as a stream of bytes with
- * checksums that does not depend on the machine. It holds what for_each would visit, in that order. write() and read()
- * answer whether all bytes went through. LADE_OK; LADE_INVALID: a bag of refs; LADE_IO: write() failed.
+ * Snapshot: the elements of a bag of words or records, and how often each was sampled, as far as lade_loan.times counts
+ * it, as a stream of bytes with checksums that does not depend on the machine. It holds what for_each would visit, in that
+ * order. write() and read() answer whether all bytes went through. LADE_OK; LADE_INVALID: a bag of refs; LADE_IO: write()
+ * failed.
  */
 LADE_API int lade_bag_snapshot(struct lade_bag_handle *handle,
                                bool (*write)(void *context, const void *bytes, size_t size), void *context);
