@@ -93,7 +93,10 @@ struct lade_split_config {
 
 struct lade_split;
 
-/* *split is set on LADE_OK only. LADE_INVALID: a number out of range, or fields that do not go together. LADE_NO_MEMORY. */
+/*
+ * *split is set on LADE_OK only. LADE_INVALID: a number out of range, or fields that do not go together. LADE_NO_MEMORY.
+ * LADE_IO: the system has no random seed for the table.
+ */
 LADE_API int lade_split_create(struct lade_split **split, const struct lade_split_config *config);
 
 /* After all other threads have left. NULL is fine. */
