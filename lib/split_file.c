@@ -228,8 +228,7 @@ static int read_header(struct stream *f, struct lade_split_config *c)
     c->seed = lade_read_number(header + 32, 8);
     c->capacity = lade_read_number(header + 40, 8);
     bool good = header[14] <= 1 && c->bits_per_item <= 1024 && c->classes <= LADE_SPLIT_CLASSES_MAX &&
-                (c->store == LADE_SPLIT_ARRAYS || c->bits_per_item == 0) &&
-                (c->store != LADE_SPLIT_ARRAYS || c->bits_per_item > 0) &&
+                (c->store == LADE_SPLIT_ARRAYS) == (c->bits_per_item > 0) &&
                 (c->store == LADE_SPLIT_EXACT ? c->capacity == 0 : true);
     return good ? LADE_OK : LADE_DAMAGED;
 }
