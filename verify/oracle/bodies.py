@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Random programs with waiting loops and retry loops whose bodies access shared data.
 
-A program is a chain of stages, spread over two or three threads. A stage waits for the signal of an earlier stage, or runs
-a compare-exchange retry loop; then it accesses data, signals, and accesses data again. An access in a loop body is
-concurrent with the stages before the signal, and ordered before the stages after the loop, if the orders are strong enough.
-Both are chosen at random, so that about half of the programs have an error.
+One thread signals. Another one, the reader, waits for the signal, or runs a compare-exchange retry loop; the body of its
+loop reads data. It signals back, and then data are stored to or freed. The accesses of an iteration that failed are ordered
+before that only if the orders are strong enough. Orders, loops, bodies, further accesses and further threads are random, so
+that a third to a half of the programs have an error, many of them only through an iteration that failed.
 
 A statement is a string, or a loop (text before the body, statements of the body, text after it). All variables are declared
 in HEADER and at the start of a thread, so that a program compiles whatever statement is left out (smaller()).
@@ -23,26 +23,28 @@ HEADER = """#include <assert.h>
 #define CAS(x, e, v, o, f) atomic_compare_exchange_strong_explicit(&(x), &(e), v, memory_order_##o, memory_order_##f)
 #define FENCE(o) atomic_thread_fence(memory_order_##o)
 static atomic_int x, y, z, w, taken = 1, top = 2; /* top: a stack of nodes 2 and 1 */
-static int c, d, a[2], own[3], ready, next[4] = {0, 0, 1, 2}, r[3][2];
+static int d, a[2], own[3], ready, next[4] = {0, 0, 1, 2}, r[3][2];
 static struct { atomic_int h; int f; } *p;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int look(const int *q) { return *q; }
 """
-LOADS, RMWS, FENCES = ["relaxed", "acquire", "seq_cst"], ["acquire", "acq_rel", "seq_cst"], ["acquire", "release", "acq_rel", "seq_cst"]
+LOADS, FENCES = ["relaxed", "acquire", "seq_cst"], ["acquire", "release", "acq_rel", "seq_cst"]
 FAILURES = {"relaxed": ["relaxed"], "release": ["relaxed"], "acquire": ["relaxed", "acquire"], "acq_rel": ["relaxed", "acquire"],
-            "seq_cst": ["relaxed", "acquire", "seq_cst"]}
-NEXT = ["next[t & 3]"] * 3 + ["p->f"]
+            "seq_cst": LOADS}
+STORED = r"\b(d|a\[1\]|next\[[123]\]) = "
 
 
 class Maker:
     def __init__(self, rng):
         self.rng = rng
-        self.strong = rng.choice([1, 1, 0.85, 0.6])   # how many signals and waits synchronise
-        self.frees = rng.random() < 0.4                  # else the heap block stays, and plain data changes
+        self.strong = rng.choice([1, 1, 0.7, 0.6])   # the share of signals and waits that synchronise
+        self.calm = rng.random() < 0.7               # few accesses besides those of iterations that fail
+        self.frees = rng.random() < 0.4              # else the heap block stays, and plain data change
         self.stores = not self.frees or rng.random() < 0.1
-        self.retries = rng.random() < 0.35
+        self.retries = rng.random() < 0.3
         self.data = rng.choice(["d", "d", "a[1]"] + ["next[1]", "next[2]"] * self.retries)
-        flags = rng.sample(["x", "y", "z"] + ["p->h"] * (not self.frees), 2)
-        self.place = rng.choice([[(flags[0], 1), (flags[1], 1)], [("x", 1), ("x", 2)]])
+        flags = rng.sample(["x", "y", "z"] + ["p->h"] * (not self.calm or not self.frees), 2)
+        self.place = rng.choice([[(flags[0], 1), (flags[1], 1)]] * 3 + [[(flags[0], 2), (flags[1], 1)], [("x", 1), ("x", 2)]])
         self.kind = [rng.choices(["flag", "lock", "mutex"], [10, 1, 0.5])[0] for _ in range(2)]
 
     def maybe(self, share):
@@ -55,20 +57,20 @@ class Maker:
         return self.rng.choice(["release", "release", "seq_cst"]) if self.maybe(self.strong) else "relaxed"
 
     def cas(self, x, e, v):
-        """A compare-exchange: its success synchronises if its loads do, and so may its failure."""
-        success = self.rng.choice(RMWS if self.maybe(self.strong) else ["relaxed", "release"])
+        success = self.rng.choice(["acquire", "acq_rel", "seq_cst"] if self.maybe(self.strong) else ["relaxed", "release"])
         fail = FAILURES[success]
         return "CAS(%s, %s, %s, %s, %s)" % (x, e, v, success, fail[-1] if self.maybe(0.5) else self.rng.choice(fail))
 
     # ---- accesses ----
 
     def load(self, to):
-        """Mostly of what somebody frees or stores to."""
-        heap = "u = LD(p->h, %s);" % self.rng.choice(LOADS) if self.maybe(0.4) else "%s = p->f;" % to
-        return heap if self.maybe(0.7 if self.frees else 0.1) else "%s = %s;" % (to, self.data if self.maybe(0.8) else "a[u & 1]")
+        """Mostly of what another thread frees or stores to."""
+        if self.maybe(0.7 if self.frees else 0.1):
+            return "u = LD(p->h, %s);" % self.rng.choice(LOADS) if self.maybe(0.4) else "%s = p->f;" % to
+        return ("%s = look(&%s);" if self.maybe(0.15) else "%s = %s;") % (to, self.data if self.maybe(0.8) else "a[u & 1]")
 
     def store(self):
-        return "%s = %d;" % (self.data if self.maybe(0.9) else "c", self.rng.randint(1, 2))
+        return "%s = %d;" % (self.data, self.rng.randint(1, 2))
 
     def in_body(self, to):
         kind = self.rng.choices(["load", "if", "other", "same", "fence", "store", "own"], [2, 3, 6, 1, 1, 0.5, 0.5])[0]
@@ -86,13 +88,13 @@ class Maker:
         return self.store() if kind == "store" and self.stores else "own[ID] = u;"
 
     def body(self, to):
-        out = [self.in_body(to) for _ in range(self.rng.choice([0, 0, 0, 1, 1, 2]))]
-        return out + [self.load(to)] if self.maybe(0.75) else out
+        out = [self.in_body(to) for _ in range(self.rng.choice([0, 1, 1, 2]))]
+        return out + [self.load(to)] * self.maybe(0.85)
 
     def accesses(self):
         return [access for access, share in (
             (self.load("v"), 0.2), (self.store(), 0.06 * self.stores), ("u = LD(w, %s);" % self.rng.choice(LOADS), 0.06),
-            ("ST(w, %d, %s);" % (self.rng.randint(1, 2), self.releases()), 0.1)) if self.maybe(share)]
+            ("ST(w, %d, %s);" % (self.rng.randint(1, 2), self.releases()), 0.1)) if self.maybe(share * (0.3 if self.calm else 1))]
 
     def free(self):
         self.frees = False  # once: GenMC does not notice when two threads free it
@@ -111,7 +113,8 @@ class Maker:
             return ["FENCE(release);", "ST(%s, %d, relaxed);" % (x, v)]
         if self.maybe(0.15):
             return ["%s(%s, %d, %s);" % ("XCHG" if v > 1 else "ADD", x, v, o)]
-        return ["%sST(%s, %d, %s);" % ("if (t == 2) " if self.retries and self.maybe(0.3) else "", x, v, o)]
+        early = ["ST(%s, 1, %s);" % (x, self.releases())] * (v == 2 and number == 0)
+        return early + ["%sST(%s, %d, %s);" % ("if (t == 2) " if self.retries and self.maybe(0.3) else "", x, v, o)]
 
     def wait(self, number):
         kind, (x, v) = self.kind[number], self.place[number]
@@ -122,28 +125,30 @@ class Maker:
         if kind == "lock":
             return [self.rng.choice([("while (XCHG(taken, 1, %s)) {" % o, body, "}"),
                                      ("while (LD(taken, relaxed) || XCHG(taken, 1, %s)) {" % o, body, "}"),
+                                     ("while (XCHG(taken, 1, %s)) while (LD(taken, relaxed)) {" % o, body, "}"),
                                      ("do {", body, "} while (XCHG(taken, 1, %s));" % o),
                                      ("e = 0; while (!%s) {" % self.cas("taken", "e", 1), body, "e = 0; }")])]
         fence = o == "acquire" and self.maybe(0.2)
         ld, again = "LD(%s, %s)" % (x, "relaxed" if fence else o), "LD(%s, %s)" % (x, self.rng.choice(LOADS))
-        loop = self.rng.choice([
+        loops = [
             ("while (%s != %d) {" % (ld, v), body, "}"),
             ("while (%s < %d) {" % (ld, v), body, "}"),
-            ("do {", body, "} while (%s != %d);" % (ld, v)),
-            ("do { s = %s;" % ld, body, "} while (s < %d);" % v),
             ("for (;;) { s = %s; if (s == %d) break;" % (ld, v), body, "}"),
-            ("for (;;) { s = %s; if (s >= %d) break; if (s == %d) {" % (ld, v, self.rng.randrange(v)), body, "} }"),
+            ("for (;;) { s = %s; if (s >= %d) break; if (s == %d) {" % (ld, v, v - 1), body, "} }"),
             ("while (%s != %d || LD(w, %s) == 2) {" % (ld, v, self.rng.choice(LOADS)), body, "}"),
             ("while (LD(w, %s) == 2 || %s != %d) {" % (self.rng.choice(LOADS), ld, v), body, "}"),
-            ("do { s = %s;" % ld, body, "} while (s < %d || %s != s);" % (v, again)),
             ("e = %d; while (!%s) {" % (v, self.cas(x, "e", self.rng.choice([v, v + 4]))), body, "e = %d; }" % v),
             ("while (ADD(%s, 0, %s) < %d) {" % (x, o, v), body, "}"),
-        ])
+            ("do {", body, "} while (%s != %d);" % (ld, v)),
+            ("do { s = %s;" % ld, body, "} while (s < %d);" % v),
+            ("do { s = %s;" % ld, body, "} while (s < %d || %s != s);" % (v, again)),
+        ]
+        loop = self.rng.choice(loops[:8] if self.calm else loops)
         return [loop] + ["FENCE(acquire);"] * fence
 
     def retry(self, _):
         """Takes the top node off the stack, or puts node 3 on it; t is the node."""
-        o, after, body = self.acquires(), self.rng.choice(NEXT), self.body("v")
+        o, after, body = self.acquires(), self.rng.choice(["next[t & 3]"] * 3 + ["p->f"]), self.body("v")
         pop, push = self.cas("top", "t", after), self.cas("top", "t", 3)
         return [self.rng.choice([
             ("t = LD(top, %s); while (t && !%s) {" % (o, pop), body, "}"),
@@ -159,23 +164,24 @@ class Maker:
 
     def waits(self, number):
         """Mostly a loop; else a look whether the signal is there. Then the conflict."""
-        if self.maybe(0.8):
+        if self.maybe(0.8) or self.kind[number] != "flag":
             return self.wait(number) + self.conflict()
         x, v = self.place[number]
         return ["if (LD(%s, %s) == %d) %s" % (x, self.acquires(), v, " ".join(self.conflict()))]
 
     def program(self):
-        """One thread signals, another one waits for it, reads data meanwhile, and signals back, and then the data change."""
-        maybe = self.maybe
-        reader = (self.retry if self.retries else self.wait)(0) + self.accesses() + self.signal(1) + self.accesses()
-        first = self.accesses() + (self.retry(0) if self.retries and maybe(0.5) else []) + self.signal(0) + self.accesses()
-        second = self.waits(1) if maybe(0.9) else self.conflict()
-        if maybe(0.6):
-            code = [reader, first + second]
+        maybe, early = self.maybe, self.stores and self.place[0][1] == 2  # the reader may look at data once it sees 1
+        reader = (self.retry if self.retries else self.wait)(0) + self.accesses()
+        first = [self.store()] * (early and maybe(0.3)) + self.accesses() + (self.retry(0) if self.retries and maybe(0.5) else [])
+        first += self.signal(0) + self.accesses()
+        second = self.waits(1) if self.calm or maybe(0.9) else self.conflict()
+        code = [reader, first + second] if maybe(0.6) else [reader, first, second]
+        if len(code) < 3 and maybe(0.15):  # the signal comes from a thread that knows nothing of the reader
+            code.append(self.signal(1))
         else:
-            code = [reader, first, second]
+            reader += self.signal(1) + self.accesses()
         if len(code) < 3 and maybe(0.3):
-            code.append(self.rng.choice([self.accesses, lambda: self.wait(self.rng.randrange(2)) + self.accesses()])())
+            code.append(self.accesses() if maybe(0.5) else self.wait(self.rng.randrange(2)) + self.accesses())
         self.rng.shuffle(code)
         for t in code:
             if maybe(0.05):
@@ -219,8 +225,7 @@ def as_c(program, name):
 
 def kinds(program):
     """The kinds of errors that the program may have: with one only, judges must agree on it."""
-    text = repr(program)
-    return [k for k, sign in (("memory", "free"), ("assertion", "assert"), ("race", r"'([cd]|a.1.|next.[123].) = ")) if re.search(sign, text)]
+    return [k for k, sign in (("memory", "free"), ("assertion", "assert"), ("race", STORED)) if re.search(sign, repr(program))]
 
 
 def events(program, rounds):
