@@ -37,8 +37,8 @@ STORED = r"\b(d|a\[1\]|next\[[123]\]) = "
 class Maker:
     def __init__(self, rng):
         self.rng = rng
-        self.strong = rng.choice([1, 1, 0.7, 0.6])   # the share of signals and waits that synchronise
-        self.calm = rng.random() < 0.7               # few accesses besides those of iterations that fail
+        self.strong = rng.choice([1, 1, 0.8, 0.6])  # the share of signals and waits that synchronise
+        self.calm = rng.random() < 0.75              # few accesses besides those of iterations that fail
         self.frees = rng.random() < 0.4              # else the heap block stays, and plain data change
         self.stores = not self.frees or rng.random() < 0.1
         self.retries = rng.random() < 0.3
@@ -94,7 +94,7 @@ class Maker:
     def accesses(self):
         return [access for access, share in (
             (self.load("v"), 0.2), (self.store(), 0.06 * self.stores), ("u = LD(w, %s);" % self.rng.choice(LOADS), 0.06),
-            ("ST(w, %d, %s);" % (self.rng.randint(1, 2), self.releases()), 0.1)) if self.maybe(share * (0.3 if self.calm else 1))]
+            ("ST(w, %d, %s);" % (self.rng.randint(1, 2), self.releases()), 0.1)) if self.maybe(share * (0.2 if self.calm else 1))]
 
     def free(self):
         self.frees = False  # once: GenMC does not notice when two threads free it
@@ -174,13 +174,15 @@ class Maker:
         reader = (self.retry if self.retries else self.wait)(0) + self.accesses()
         first = [self.store()] * (early and maybe(0.3)) + self.accesses() + (self.retry(0) if self.retries and maybe(0.5) else [])
         first += self.signal(0) + self.accesses()
+        if self.calm:
+            self.strong = self.rng.choice([1, 0.4])  # what follows the loop
         second = self.waits(1) if self.calm or maybe(0.9) else self.conflict()
-        code = [reader, first + second] if maybe(0.6) else [reader, first, second]
-        if len(code) < 3 and maybe(0.15):  # the signal comes from a thread that knows nothing of the reader
+        code = [reader, first + second] if maybe(0.6) or (self.calm and self.retries) else [reader, first, second]
+        if len(code) < 3 and maybe(0.12):  # the signal comes from a thread that knows nothing of the reader
             code.append(self.signal(1))
         else:
             reader += self.signal(1) + self.accesses()
-        if len(code) < 3 and maybe(0.3):
+        if len(code) < 3 and maybe(0.2 if self.calm else 0.4):
             code.append(self.accesses() if maybe(0.5) else self.wait(self.rng.randrange(2)) + self.accesses())
         self.rng.shuffle(code)
         for t in code:
