@@ -266,6 +266,7 @@ bool shadow_quiet(const struct event *e);
 int shadow_owner(uintptr_t addr);
 bool shadow_own(uintptr_t addr, int size, int loc);
 bool shadow_defined(uintptr_t addr, int size);
+void shadow_define(uintptr_t addr, int size);
 void shadow_copy(uintptr_t to, uintptr_t from, size_t size);
 void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc);
 size_t shadow_usable(const void *p);

@@ -332,8 +332,11 @@ static void touch_access(struct thread *t, struct event *e, bool write)
         return;
     if (shadow_owner(p->addr) != e->loc)
         first_touch(t, e);
-    if (e->kind == E_READ && e->rf == INIT && p->fresh && !failure.kind)
+    bool copied = e->rf >= 0 && ev(e->rf)->op == OP_PLAIN; /* its value may be as undefined as where it comes from */
+    if (e->kind == E_READ && (e->rf == INIT ? p->fresh : copied && !shadow_defined(p->addr, p->size)) && !failure.kind)
         fail(ERR_UNINIT, e->pc, p->addr, "load of memory that was never stored to");
+    if (write && !failure.kind && e->op != OP_PLAIN)
+        shadow_define(p->addr, p->size);
 }
 
 static bool matches(const struct thread *t, const struct event *e)

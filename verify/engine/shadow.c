@@ -339,6 +339,18 @@ static void log_access(const struct look *l)
                                                   .write = l->write, .epoch = l->epoch, .pc = l->pc};
 }
 
+/* Has the byte a defined value? A plain store leaves an epoch, an atomic one is in the graph. */
+static bool defined(const struct region *r, uintptr_t a)
+{
+    uint32_t w = r->cell[a - r->low].w;
+    int loc = w ? -1 : shadow_owner(a);
+
+    for (int x = loc < 0 ? -1 : G->place[loc].last; x >= 0; x = ev(x)->prev)
+        if (ev(x)->kind == E_WRITE && ev(x)->op != OP_PLAIN && thread[ev(x)->thread].done > ev(x)->index)
+            return true;
+    return w && !(w & UNDEFINED);
+}
+
 static const struct clock after_all = {{[0 ... MAX_THREADS - 1] = INT16_MAX}};
 
 /*
@@ -361,7 +373,7 @@ static bool access_byte(struct region *r, const struct look *l, uintptr_t a, boo
         c->r = 0;
         return true;
     }
-    if (heap && !copy && options.uninit && (!c->w || c->w & UNDEFINED)) {
+    if (heap && !copy && options.uninit && !defined(r, a)) {
         fail(ERR_UNINIT, l->pc, a, "load of %zu bytes that were never stored", l->size);
         return false;
     }
@@ -381,8 +393,10 @@ static void access_bytes(struct region *r, const struct look *l, bool copy)
 
     if (!access_byte(r, l, l->addr, heap, copy, mine))
         return;
-    /* Most often all bytes of a word have gone through the same: what came out for the first then does for them. */
-    if ((l->addr & (WORD - 1)) + l->size <= WORD && c[0].r >> 24 != MANY)
+    /* Most often all bytes of a word have gone through the same: what came out for the first then does for them. But what
+       an atomic store has defined does not show here. */
+    bool known = l->write || !heap || (old.w && !(old.w & UNDEFINED));
+    if (known && (l->addr & (WORD - 1)) + l->size <= WORD && c[0].r >> 24 != MANY)
         for (; same < l->size && c[same].w == old.w && c[same].r == old.r; same++)
             c[same] = c[0];
     for (; same < l->size; same++)
@@ -481,12 +495,17 @@ bool shadow_defined(uintptr_t addr, int size)
 {
     if (addr < heap_low || addr >= regions[1].high || !options.uninit)
         return true;
-    for (int i = 0; i < size; i++) {
-        uint32_t w = regions[1].cell[addr - regions[1].low + (uintptr_t)i].w;
-        if (!w || w & UNDEFINED)
+    for (int i = 0; i < size; i++)
+        if (!defined(&regions[1], addr + (uintptr_t)i))
             return false;
-    }
     return true;
+}
+
+/* An atomic store to what an undefined value was copied to. */
+void shadow_define(uintptr_t addr, int size)
+{
+    for (int i = 0; i < size && addr >= heap_low && addr < regions[1].high; i++)
+        regions[1].cell[addr - regions[1].low + (uintptr_t)i].w &= ~(uint32_t)UNDEFINED;
 }
 
 /* Atomic access by thread me, whose happens-before clock it has; the engine calls this. */
@@ -537,9 +556,7 @@ void shadow_copy(uintptr_t to, uintptr_t from, size_t size)
         return;
     for (size_t i = 0; i < size; i++) {
         struct cell *c = &r->cell[to - r->low + i];
-        bool heap = q == &regions[1] && from >= heap_low;
-        const struct cell *s = heap ? &q->cell[from - q->low + i] : NULL;
-        if (s && (!s->w || s->w & UNDEFINED))
+        if (q == &regions[1] && from >= heap_low && !defined(q, from + i))
             c->w |= UNDEFINED;
     }
 }
