@@ -46,7 +46,7 @@ enum op {
     OP_LOCK, OP_AWAIT, /* these two wait: for a free mutex, for a value */
     OP_TRYLOCK, OP_UNLOCK, OP_PLAIN, /* a plain store to a location that is otherwise atomic */
     OP_FENCE, OP_CREATE, OP_START, OP_END, OP_JOIN, OP_MARK,
-    OP_ASSUME, OP_FAIL /* these two never become events */
+    OP_ASSUME, OP_EXIT /* these two never become events */
 };
 
 enum order { RELAXED, CONSUME, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST };
@@ -165,7 +165,7 @@ struct request {
 };
 
 enum state { T_NONE, T_PARKED, T_BLOCKED, T_DONE };
-enum why { WHY_NOTHING, WHY_ASSUME, WHY_SPIN, WHY_LOCK, WHY_JOIN, WHY_STOPPED, WHY_BOUND };
+enum why { WHY_NOTHING, WHY_ASSUME, WHY_EXIT, WHY_SPIN, WHY_LOCK, WHY_JOIN, WHY_STOPPED, WHY_BOUND };
 
 struct thread {
     void *sp; /* first: the assembly of the switch relies on it */
@@ -224,6 +224,7 @@ word read_memory(uintptr_t addr, int size);
 _Noreturn void run_abandon(void);
 void run_hangs(bool expired);
 bool run_over(const struct thread *t);
+bool run_stuck(const struct thread *t);
 bool run_is_thread_local(uintptr_t addr);
 int run_threads(void);
 int run_child(int parent, int n);

@@ -79,17 +79,6 @@ void engine_bug(const char *format, ...)
 
 /* ---- what only a finished run can tell ---- */
 
-/* Waiting by reading too old a value, or one past the awaited one, is no deadlock: other executions read on. */
-static bool could_have_gone_on(const struct event *e)
-{
-    const struct place *p = &G->place[e->loc];
-
-    for (int i = 0; i < p->count && e->op == OP_AWAIT; i++)
-        if ((i ? ev(p->mo[i])->value : p->init) == e->operand)
-            return true;
-    return pos_of(e) != p->count - 1;
-}
-
 /* Somebody waits, and nothing will ever change. */
 static void check_progress(void)
 {
@@ -100,9 +89,7 @@ static void check_progress(void)
         struct thread *x = &thread[t];
         if (run_over(x))
             continue;
-        if (x->why == WHY_ASSUME || x->why == WHY_BOUND || (x->why == WHY_SPIN && !spin_stuck(x)))
-            return;
-        if (x->why == WHY_LOCK && could_have_gone_on(ev(G->thread[t].at[x->done - 1])))
+        if (x->why != WHY_STOPPED && !run_stuck(x))
             return;
         if (x->why == WHY_SPIN && !spins)
             spins = x;

@@ -492,13 +492,42 @@ static bool blocked_by(struct thread *t, enum why why)
     return false;
 }
 
-/* Has the thread ended, or does it end with the process because main has returned and nobody joins it? */
+/* Waiting by reading too old a value, or one past the awaited one, is not for good: other executions read on. */
+static bool lock_stuck(const struct event *e)
+{
+    const struct place *p = &G->place[e->loc];
+
+    for (int i = 0; i < p->count && e->op == OP_AWAIT; i++)
+        if ((i ? ev(p->mo[i])->value : p->init) == e->operand)
+            return false;
+    return pos_of(e) == p->count - 1;
+}
+
+/* A run has come to its end: does the thread wait, and nothing that is in the graph could wake it? */
+bool run_stuck(const struct thread *t)
+{
+    if (t->why == WHY_LOCK)
+        return lock_stuck(ev(G->thread[t->id].at[t->done - 1]));
+    return t->why == WHY_SPIN ? spin_stuck(t) : t->state == T_PARKED && t->req.op == OP_JOIN;
+}
+
+static bool process_ends(void)
+{
+    for (int t = 0; t < used; t++)
+        if (thread[t].why == WHY_EXIT)
+            return true;
+    return main_returned && thread[0].state == T_DONE;
+}
+
+/*
+ * Has the thread ended, or does it wait and end with the process? With --stop-threads only a detached one may wait then: the
+ * others must finish whoever is stopped.
+ */
 bool run_over(const struct thread *t)
 {
-    if (t->state == T_DONE)
+    if (t->state == T_DONE || t->why == WHY_EXIT)
         return true;
-    return t->detached && main_returned && thread[0].state == T_DONE &&
-           (t->why == WHY_LOCK || (t->why == WHY_SPIN && spin_stuck(t)));
+    return run_stuck(t) && process_ends() && (t->detached || options.stop_thread < 0);
 }
 
 static int fresh;     /* what has been added in this run begins here */
@@ -517,6 +546,8 @@ static bool enabled(struct thread *t)
     }
     if (t->id == options.stop_thread && t->done >= options.stop_at && q->op != OP_START)
         return blocked_by(t, WHY_STOPPED);
+    if (q->op == OP_EXIT)
+        return blocked_by(t, WHY_EXIT);
     if (q->op == OP_JOIN)
         return thread[q->extra].state == T_DONE;
     if (t->done >= options.bound) {

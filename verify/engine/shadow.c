@@ -650,7 +650,7 @@ void shadow_end(void)
 {
     for (int t = 0; t < run_threads(); t++)
         if (thread[t].state != T_DONE)
-            return; /* the process ends, and a detached thread's memory with it */
+            return; /* the process ends, and the memory of a thread that waits with it */
     for (int i = 0; i < blocks && options.leaks; i++)
         if (!block[i].freed) {
             failure.thread = block[i].thread;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads join each other.
+ * Two threads join each other. Main leaves without ending the process.
  * expect: error deadlock
  */
 #include <pthread.h>
@@ -21,4 +21,5 @@ int main(void)
     pthread_create(&t[0], NULL, run, NULL);
     pthread_create(&t[1], NULL, run, t);
     atomic_store_explicit(&ready, 1, memory_order_release);
+    pthread_exit(NULL);
 }
