@@ -276,7 +276,7 @@ static void parse(int argc, char **argv)
             if (!weaken_parse(v))
                 usage("--weaken FILE:LINE=ORDER[,FAILURE_ORDER]");
         } else if (!strcmp(a, "--entry"))
-            options.entry = v;
+            options.entry = strcmp(v, "main") ? v : NULL; /* the program's own has another name here */
         else if (!strcmp(a, "--max-events"))
             options.bound = (int)number(a, v);
         else if (!strcmp(a, "--max-executions"))
@@ -364,7 +364,12 @@ static int conclude(double seconds)
     if (nothing)
         fail(ERR_LIVELOCK, 0, 0, "no execution comes to an end");
     bool found = failure.kind && failure.kind < ERR_UNSUPPORTED;
-    const char *verdict = found ? "error" : failure.kind ? "unsupported" : statistics.cut ? "bound" : "pass";
+    bool vacuous = !statistics.executions && !options.replay;
+    const char *verdict = found            ? "error"
+                          : failure.kind   ? "unsupported"
+                          : statistics.cut ? "bound"
+                          : vacuous        ? "vacuous"
+                                           : "pass";
 
     if (!options.quiet && isatty(2))
         fprintf(stderr, "\r%80s\r", "");
@@ -385,9 +390,12 @@ static int conclude(double seconds)
         printf("bound: %s\n", statistics.cut & CUT_TIME         ? "time"
                               : statistics.cut & CUT_EXECUTIONS ? "executions"
                                                                 : "events of a thread");
+    else if (vacuous && !failure.kind)
+        printf("vacuous: no execution completed: every one %s\n",
+               !statistics.assumed ? "waits" : options.liveness ? "failed an assume" : "failed an assume or waits");
     printf("verdict: %s\nexecutions: %llu\nblocked: %llu\nseconds: %.3f\n", verdict,
            (unsigned long long)statistics.executions, (unsigned long long)statistics.blocked, seconds);
-    return found ? 42 : failure.kind ? 5 : statistics.cut ? 3 : 0;
+    return found ? 42 : failure.kind ? 5 : statistics.cut ? 3 : vacuous ? 6 : 0;
 }
 
 __attribute__((visibility("default"))) int lade_explore_main(int argc, char **argv, int (*program)(int, char **),

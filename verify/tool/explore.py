@@ -15,11 +15,11 @@ from .engine import Context, c_flags, compile_error, limit, timed_out, vacuous_i
 from .graph import parse_explore
 from .harness import Harness
 from .process import HOW_TO_GET, Done, find_tool, run
-from .result import DEFECTS, FAIL, PASS, SKIP, Error, Outcome
+from .result import DEFECTS, FAIL, PASS, SKIP, VACUOUS, Error, Outcome
 
 # Its kinds of error that have another name here; all others have the same one.
 KINDS = {"out-of-bounds": "bounds", "invalid-free": "bad-free", "mutex": "misuse", "thread": "misuse"}
-COMPILE, BOUND = 2, 3  # exit codes
+COMPILE, BOUND, NO_EXECUTION = 2, 3, 6  # exit codes
 LONGEST = 240  # characters of a message
 HERE = Path(__file__).resolve().parent.parent  # the runner's own verify/, also when the sources are a changed copy
 BUILD_OPTIONS = {"--allow": 1, "--allow-asm": 0}  # options of the wrapper, with their number of values
@@ -99,6 +99,8 @@ def judge(done: Done, context: Context, command: list[str]) -> Outcome:
                                     _picture(context)))
     if not outcome.errors and done.code == BOUND:
         outcome.errors = [Error("unwinding", "a bound cut the exploration short", trace=text[-8000:])]
+    elif not outcome.errors and done.code == NO_EXECUTION:
+        outcome.verdict, outcome.note = VACUOUS, "no execution completed"
     elif not outcome.errors and (done.code != 0 or answer.get("executions") is None):
         last = (text.strip().splitlines() or [""])[-1]
         outcome.errors = [Error("tool", f"explore ended with code {done.code}: {last}", trace=text[-8000:])]

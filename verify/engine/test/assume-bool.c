@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The same as a _Bool.
- * expect: pass 0
+ * expect: vacuous 0
  */
 #include <assert.h>
 void __VERIFIER_assume(_Bool);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Without a look at progress, waiting for ever is no error, but it is no pass either.
+ * expect: vacuous 0
+ * options: --no-liveness
+ * says: every one waits
+ */
+#include <stdatomic.h>
+static atomic_int x;
+
+int main(void)
+{
+    while (!atomic_load_explicit(&x, memory_order_relaxed))
+        ;
+    return 0;
+}
