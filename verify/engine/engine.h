@@ -27,7 +27,7 @@
 /* The program's own names must not get in the way: only what it calls is exported. */
 #pragma GCC visibility push(hidden)
 
-enum { MAX_THREADS = 32, INIT = -1, NONE = -2, DESTROYED = 255 /* value of a mutex */, LATE = 16, LOOP = 8, LONG = 100 };
+enum { MAX_THREADS = 32, INIT = -1, NONE = -2, DESTROYED = 255 /* value of a mutex */, LOOP = 8, LONG = 100 };
 
 __extension__ typedef unsigned __int128 word;
 
@@ -190,7 +190,8 @@ struct thread {
         uintptr_t addr;
         int size;
         word value;
-    } late_store[LATE];
+    } *late_store;
+    int late_room;
     int late, late_next; /* how many are left, and which comes next */
     bool holds;          /* the engine turns them into events, and then goes on with held */
     uint64_t late_pc;

@@ -5,6 +5,7 @@
  */
 #include "engine.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define PC ((uint64_t)(uintptr_t)__builtin_return_address(0))
@@ -37,6 +38,18 @@ void flush_plain(void)
     }
 }
 
+static void add_late(const struct place *p, uint64_t pc)
+{
+    if (self->late == self->late_room) {
+        self->late_room = self->late_room ? self->late_room * 2 : 16;
+        self->late_store = realloc(self->late_store, (size_t)self->late_room * sizeof *self->late_store);
+        if (!self->late_store)
+            engine_bug("out of memory");
+    }
+    self->late_store[self->late++] = (struct late){.addr = p->addr, .size = p->size};
+    self->late_pc = pc;
+}
+
 void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc)
 {
     if (!self)
@@ -49,12 +62,8 @@ void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc)
         int loc = shadow_owner(addr + i);
         if (loc < 0)
             continue;
-        const struct place *p = &G->place[loc];
-        if (self->late == LATE)
-            fail(ERR_UNSUPPORTED, pc, addr, "one plain store covers more than %d atomic locations", LATE);
-        self->late_store[self->late++] = (struct late){.addr = p->addr, .size = p->size};
-        self->late_pc = pc;
-        i += p->size - 1u - (addr + i - p->addr);
+        add_late(&G->place[loc], pc);
+        i += G->place[loc].size - 1u - (addr + i - G->place[loc].addr);
     }
 }
 
