@@ -85,6 +85,7 @@ struct place {
     int32_t count, room;
     int32_t *mo; /* mo[0] is INIT */
     uint8_t size, fresh;
+    uint16_t life; /* which one at this address: on a stack, locations of functions that have returned come before */
 };
 
 struct graph {
@@ -106,7 +107,8 @@ void graph_free(struct graph *g);
 struct event *graph_add(struct graph *g, int thread);
 void graph_cut(struct graph *g, int stamp);
 void graph_keep(const struct graph *from, struct graph *to, const bool *keep, int32_t *map);
-int graph_place(struct graph *g, uintptr_t addr, int size, word init, bool *clash);
+int graph_place(struct graph *g, uintptr_t addr, int life, int size, word init, bool *clash);
+bool graph_has_place(struct graph *g, uintptr_t addr, int life);
 void graph_link(struct graph *g, int stamp, int loc);
 void graph_mo_insert(struct graph *g, int stamp, int pos);
 void graph_mo_remove(struct graph *g, int stamp);
@@ -197,6 +199,7 @@ struct thread {
     uint64_t late_pc;
     struct clock now; /* hb clock of its last executed event */
     char *stack_low, *stack_high, *deepest;
+    uintptr_t atomic_low; /* its lowest atomic location on the stack */
     char *top; /* where the program's own part of the stack ends while the thread is parked */
     void *(*start)(void *);
     int (*start11)(void *);
@@ -267,6 +270,9 @@ void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool
 bool shadow_quiet(const struct event *e);
 int shadow_owner(uintptr_t addr);
 bool shadow_own(uintptr_t addr, int size, int loc);
+bool shadow_tracks(uintptr_t addr);
+void shadow_return(uintptr_t frame);
+bool shadow_on_stack(uintptr_t addr);
 bool shadow_defined(uintptr_t addr, int size);
 void shadow_define(uintptr_t addr, int size);
 void shadow_copy(uintptr_t to, uintptr_t from, size_t size);

@@ -203,12 +203,24 @@ static void describe(struct event *e, const struct thread *t)
     e->printed = (int16_t)outcome_length();
 }
 
+/* Which location at this address: the one that owns it, or else one that the graph does not have yet. */
+static int life_of(const struct request *q)
+{
+    int owner = shadow_owner(q->addr), life = 0;
+
+    if (owner >= 0 && G->place[owner].addr == q->addr && G->place[owner].size == q->size)
+        return G->place[owner].life;
+    while (shadow_tracks(q->addr) && graph_has_place(G, q->addr, life))
+        life++;
+    return life;
+}
+
 static int locate(const struct thread *t)
 {
     const struct request *q = &t->req;
     bool clash;
     word now = read_memory(q->addr, q->size); /* also where the value is the engine's: the address must be good */
-    int loc = graph_place(G, q->addr, q->size, is_lock(q->op) ? 0 : now, &clash);
+    int loc = graph_place(G, q->addr, life_of(q), q->size, is_lock(q->op) ? 0 : now, &clash);
 
     if (run_is_thread_local(q->addr))
         fail(ERR_UNSUPPORTED, q->pc, q->addr, "atomic access to a thread-local variable");

@@ -130,14 +130,27 @@ static void places_up_to(struct graph *g, int id)
     }
 }
 
-/* Number of the location; the first access in this graph fixes its size and initial value. */
-int graph_place(struct graph *g, uintptr_t addr, int size, word init, bool *clash)
+static int place_id(struct graph *g, uintptr_t addr, int life)
 {
-    int id = atlas_find(addr);
+    int id = atlas_find(addr | (uintptr_t)life << 48); /* addresses have 47 bits */
     places_up_to(g, id);
+    return id;
+}
+
+bool graph_has_place(struct graph *g, uintptr_t addr, int life)
+{
+    int id = place_id(g, addr, life); /* may move the places */
+    return g->place[id].last >= 0;
+}
+
+/* Number of the location; the first access in this graph fixes its size and initial value. */
+int graph_place(struct graph *g, uintptr_t addr, int life, int size, word init, bool *clash)
+{
+    int id = place_id(g, addr, life);
     struct place *p = &g->place[id];
     if (p->last < 0) {
         p->addr = addr;
+        p->life = (uint16_t)life;
         p->size = (uint8_t)size;
         p->init = init;
         p->count = 1;
@@ -234,6 +247,7 @@ void graph_keep(const struct graph *from, struct graph *to, const bool *keep, in
         if (q->last < 0)
             continue;
         q->addr = p->addr;
+        q->life = p->life;
         q->size = p->size;
         q->init = p->init;
         q->mo = grow(q->mo, &q->room, p->count, sizeof(int32_t));

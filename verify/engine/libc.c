@@ -260,7 +260,7 @@ static struct rounds *rounds_of(pthread_barrier_t *b, bool write, uint64_t pc)
 int X(pthread_barrier_init)(pthread_barrier_t *b, const pthread_barrierattr_t *a, unsigned n)
 {
     /* What lies on a stack may be what another call has left there. */
-    bool stack = (char *)b >= thread[0].stack_low && (char *)b < thread[MAX_THREADS - 1].stack_high;
+    bool stack = shadow_on_stack((uintptr_t)b);
 
     if (a || !n)
         fail(ERR_UNSUPPORTED, PC, (uintptr_t)b, "barrier attributes, or a barrier for nobody");

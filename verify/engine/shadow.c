@@ -415,13 +415,18 @@ static bool any_atomic(const struct region *r, uintptr_t addr, size_t size)
     return false;
 }
 
-static void check_owners(struct region *r, const struct look *l)
+/* True when some of the bytes belong to an atomic location. */
+static bool check_owners(struct region *r, const struct look *l)
 {
+    bool owned = false;
+
     for (uintptr_t a = l->addr; a < l->addr + l->size; a++) {
         int loc = r->touched[(a - r->low) / WORD] & ATOMIC ? r->owner[a - r->low] - 1 : -1;
+        owned |= loc >= 0;
         if (loc >= 0 && !check_atomics(l, loc))
-            return;
+            break;
     }
+    return owned;
 }
 
 /* True when some of the bytes belong to a location that this run has accessed atomically. */
@@ -445,9 +450,7 @@ static inline bool plain_of(struct thread *t, uintptr_t addr, size_t size, bool 
         return false;
     if (!options.races)
         l.now = &after_all;
-    bool mixed = any_atomic(r, addr, l.size);
-    if (mixed)
-        check_owners(r, &l);
+    bool mixed = any_atomic(r, addr, l.size) && check_owners(r, &l);
     if (!failure.kind)
         access_bytes(r, &l, copy);
     return mixed;
@@ -473,12 +476,27 @@ int shadow_owner(uintptr_t a)
     return r->owner[a - r->low] - 1;
 }
 
+/* Is it known here which bytes belong to atomic locations? */
+bool shadow_tracks(uintptr_t a)
+{
+    return region_of(a) != NULL;
+}
+
+bool shadow_on_stack(uintptr_t a)
+{
+    return a >= ARENA && a < heap_low;
+}
+
 /* First atomic access to a location in this run. False when another one overlaps it. */
 bool shadow_own(uintptr_t addr, int size, int loc)
 {
     struct region *r = region_of(addr);
     bool fits = true;
 
+    if (shadow_on_stack(addr)) {
+        struct thread *t = &thread[(addr - ARENA) / STACK_SIZE];
+        t->atomic_low = addr < t->atomic_low ? addr : t->atomic_low;
+    }
     for (uintptr_t a = addr; r && a < addr + (uintptr_t)size && a < r->high; a++) {
         touch(r, a);
         r->touched[(a - r->low) / WORD] |= ATOMIC;
@@ -488,6 +506,35 @@ bool shadow_own(uintptr_t addr, int size, int loc)
         *o = (uint16_t)(loc + 1);
     }
     return fits;
+}
+
+/* Does every access of the location in the graph happen before what the running thread does now? */
+static bool settled(const struct place *p)
+{
+    for (int x = p->last; x >= 0; x = ev(x)->prev)
+        if (ev(x)->thread != self->id && !in_clock(&self->now, ev(x)))
+            return false;
+    return true;
+}
+
+/*
+ * A function returns: its atomic locals are atomic no longer, and the next function may use the stack in another way. A local
+ * that another thread may still access stays: whatever comes to lie there, the accesses are not ordered.
+ */
+void shadow_return(uintptr_t frame)
+{
+    uint16_t *owner = regions[1].owner;
+    uintptr_t low = regions[1].low, kept = frame;
+
+    for (uintptr_t a = self->atomic_low; a < frame; a++) {
+        const struct place *p = owner[a - low] ? &G->place[owner[a - low] - 1] : NULL;
+        if (p && settled(p))
+            memset(&owner[p->addr - low], 0, p->size * sizeof *owner);
+        else if (p && p->addr < kept)
+            kept = p->addr;
+        a += p ? p->addr + p->size - 1 - a : 0;
+    }
+    self->atomic_low = kept;
 }
 
 /* True when all bytes of the location have a defined value, which only the heap can lack. */

@@ -26,7 +26,7 @@ struct packed {
 struct packed_place {
     uint64_t addr;
     word init;
-    int32_t id, size, count;
+    int32_t id, size, count, life;
 };
 
 enum { MAGIC = 0x6c616465 };
@@ -59,7 +59,7 @@ size_t share_pack(const struct graph *g, char *out, size_t room)
     at += size;
     for (int i = 0; i < g->places; i++) {
         const struct place *p = &g->place[i];
-        struct packed_place q = {p->addr, p->init, i, p->size, p->count};
+        struct packed_place q = {p->addr, p->init, i, p->size, p->count, p->life};
         size_t line = (size_t)p->count * sizeof *p->mo;
         if (p->last < 0)
             continue;
@@ -91,7 +91,7 @@ bool share_unpack(struct graph *g, const char *in, size_t size)
         struct packed_place q;
         bool clash;
         memcpy(&q, at, sizeof q);
-        int id = graph_place(g, q.addr, q.size, q.init, &clash);
+        int id = graph_place(g, q.addr, q.life, q.size, q.init, &clash);
         if (q.id >= numbers) {
             number = realloc(number, (size_t)(q.id + 1) * sizeof *number);
             if (!number)
