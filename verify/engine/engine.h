@@ -230,6 +230,7 @@ void run_hangs(bool expired);
 bool run_over(const struct thread *t);
 bool run_stuck(const struct thread *t);
 bool run_is_thread_local(uintptr_t addr);
+uintptr_t run_main_locals(size_t *size);
 int run_threads(void);
 int run_child(int parent, int n);
 
@@ -343,7 +344,7 @@ void lade_explore_failed(void);
 
 struct options {
     enum model model;
-    bool outcomes, stop_threads, genmc, leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
+    bool outcomes, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
     int jobs;
     int bound;          /* most events of one thread */
     double timeout;

@@ -196,6 +196,7 @@ static const char *const usage_text =
     "  --timeout SECONDS        stop after that time\n"
     "  --no-leaks --no-liveness --no-races --no-uninit --no-spurious --no-spin\n"
     "                           leave these checks out; --no-spin runs waiting loops up to the bound\n"
+    "  --all-leaks              memory that static memory leads to must be freed too\n"
     "  --weaken FILE:LINE=ORDER[,FAILURE_ORDER]\n"
     "                           change the orders of a source line (repeat)\n"
     "  --outcomes               print what complete executions print, each distinct output once\n"
@@ -239,7 +240,8 @@ static bool flag_option(const char *a)
         bool *flag, value;
     } flags[] = {
         {"--no-leaks", &options.leaks, false}, {"--no-liveness", &options.liveness, false},
-        {"--no-races", &options.races, false}, {"--no-uninit", &options.uninit, false},
+        {"--all-leaks", &options.all_leaks, true}, {"--no-races", &options.races, false},
+        {"--no-uninit", &options.uninit, false},
         {"--no-spurious", &options.spurious, false}, {"--no-spin", &options.spin, false},
         {"--genmc", &options.genmc, true}, {"--outcomes", &options.outcomes, true}, {"--quiet", &options.quiet, true}, {"--stop-threads", &options.stop_threads, true},
     };

@@ -190,6 +190,13 @@ void thread_exit(void)
     engine_bug("an ended thread was resumed");
 }
 
+/* Main's thread-local variables, as it left them. */
+uintptr_t run_main_locals(size_t *size)
+{
+    *size = tls_size;
+    return (uintptr_t)tls_copy + tls_size;
+}
+
 bool run_is_thread_local(uintptr_t addr)
 {
     return tls_size && addr >= (uintptr_t)tls_low && addr < (uintptr_t)tls_low + tls_size;

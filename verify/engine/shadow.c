@@ -38,7 +38,8 @@ struct block {
     size_t size;
     uint64_t alloc_pc, free_pc;
     int thread, epoch, free_thread;
-    bool freed;
+    bool freed, reached;
+    int next; /* in the list of those that were reached: block + 1 */
 };
 
 static struct region regions[2]; /* the program's static data; stacks and heap */
@@ -692,14 +693,50 @@ void shadow_free(void *p, uint64_t pc)
     b->free_thread = self->id;
 }
 
+/* Adds the blocks that this memory points to, anywhere into them, to the list; gives its new start. */
+static int reach(uintptr_t from, uintptr_t to, int list)
+{
+    for (uintptr_t v, a = from; a + sizeof v <= to; a += sizeof v) {
+        memcpy(&v, (const void *)a, sizeof v); /* NOLINT */
+        struct block *b = v >= heap_low && v < regions[1].high ? block_at(v) : NULL;
+        if (!b || b->freed || b->reached)
+            continue;
+        b->reached = true;
+        b->next = list;
+        list = (int)(b - block) + 1;
+    }
+    return list;
+}
+
+/* What static memory and main's thread-local variables lead to is still in use when the process ends. */
+static void reach_all(void)
+{
+    size_t size;
+    uintptr_t local = run_main_locals(&size);
+    int list = reach(local, local + size, reach(regions[0].low, regions[0].high, 0));
+
+    while (list) {
+        const struct block *b = &block[list - 1];
+        list = reach(b->start, b->start + b->size, b->next);
+    }
+}
+
 /* At the end of a complete execution. */
 void shadow_end(void)
 {
+    int i = 0;
+
     for (int t = 0; t < run_threads(); t++)
         if (thread[t].state != T_DONE)
             return; /* the process ends, and the memory of a thread that waits with it */
-    for (int i = 0; i < blocks && options.leaks; i++)
-        if (!block[i].freed) {
+    while (i < blocks && block[i].freed)
+        i++;
+    if (i == blocks || !options.leaks)
+        return;
+    if (!options.all_leaks)
+        reach_all();
+    for (; i < blocks; i++)
+        if (!block[i].freed && !block[i].reached) {
             failure.thread = block[i].thread;
             fail(ERR_LEAK, block[i].alloc_pc, block[i].start, "%zu bytes were never freed", block[i].size);
             return;

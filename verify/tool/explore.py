@@ -22,6 +22,7 @@ KINDS = {"out-of-bounds": "bounds", "invalid-free": "bad-free", "mutex": "misuse
 COMPILE, BOUND, NO_EXECUTION = 2, 3, 6  # exit codes
 LONGEST = 240  # characters of a message
 HERE = Path(__file__).resolve().parent.parent  # the runner's own verify/, also when the sources are a changed copy
+ALWAYS = ("--all-leaks",)  # a harness keeps what it tests in static memory, and a destroy that frees too little must be seen
 BUILD_OPTIONS = {"--allow": 1, "--allow-asm": 0}  # options of the wrapper, with their number of values
 
 
@@ -43,10 +44,10 @@ def explore_missing() -> str:
 
 
 def split_options(harness: Harness, model: str) -> tuple[list[str], list[str]]:
-    """The harness's long options: those of the build and those of the run."""
+    """The long options: those of the build and those of the run."""
     _, words = harness.flags("explore", model)
     build: list[str] = []
-    rest: list[str] = []
+    rest: list[str] = list(ALWAYS)
     while words:
         word = words.pop(0)
         if word in BUILD_OPTIONS:
@@ -111,7 +112,7 @@ def judge(done: Done, context: Context, command: list[str]) -> Outcome:
 
 def command_for(harness: Harness, model: str, context: Context, more: list[str], defines: list[str]) -> list[str]:
     _, options = harness.flags("explore", model)
-    return [str(explorer()), "--model", model, *options, *more,
+    return [str(explorer()), "--model", model, *ALWAYS, *options, *more,
             "--", *c_flags(harness, "explore", model, context), *defines, str(harness.path)]
 
 
