@@ -9,7 +9,8 @@
  *     hooks.c    the calls that gcc -fsanitize=thread puts into the program
  *     libc.c     threads, locks, memory and output as the program sees them
  *     shadow.c   what each byte went through: races, bounds, initialisation
- *     spin.c     loops that only wait
+ *     spin.c     loops that only wait, and retries
+ *     lost.c     accesses that are lost with an iteration that is left out
  *     share.c    several processes on one exploration
  *     trace.c    a counterexample as text; picture.c as SVG; report.c as JSON; symbol.c gives names to addresses
  *     lin.c      linearizability of marked operations
@@ -27,7 +28,7 @@
 /* The program's own names must not get in the way: only what it calls is exported. */
 #pragma GCC visibility push(hidden)
 
-enum { MAX_THREADS = 32, INIT = -1, NONE = -2, DESTROYED = 255 /* value of a mutex */, LOOP = 8, LONG = 100 };
+enum { MAX_THREADS = 32, INIT = -1, NONE = -2, DESTROYED = 255 /* value of a mutex */, LOOP = 8, LONG = 100, SHOTS = 12, STORED = 16 };
 
 __extension__ typedef unsigned __int128 word;
 
@@ -38,7 +39,7 @@ struct clock {
     int16_t n[MAX_THREADS];
 };
 
-enum kind { E_READ, E_WRITE, E_FENCE, E_CREATE, E_START, E_END, E_JOIN, E_MARK };
+enum kind { E_READ, E_WRITE, E_FENCE, E_CREATE, E_START, E_END, E_JOIN, E_MARK, E_CHOICE };
 
 enum op {
     OP_LOAD, OP_STORE, OP_XCHG, OP_ADD, OP_SUB, OP_AND, OP_OR, OP_XOR, OP_NAND, OP_CAS,
@@ -46,6 +47,8 @@ enum op {
     OP_LOCK, OP_AWAIT, /* these two wait: for a free mutex, for a value */
     OP_TRYLOCK, OP_UNLOCK, OP_PLAIN, /* a plain store to a location that is otherwise atomic */
     OP_FENCE, OP_CREATE, OP_START, OP_END, OP_JOIN, OP_MARK,
+    OP_CHOOSE, /* a choice of the program */
+    OP_AGAIN,  /* behind an iteration that changed nothing: 0 stop here, 1 go on */
     OP_ASSUME, OP_EXIT /* these two never become events */
 };
 
@@ -69,7 +72,8 @@ struct event {
     int32_t pos;   /* writes: place in the modification order, from 1; the initial value has place 0 */
     int32_t prev;  /* the access to this location that was inserted before this one, or -1 */
     uint32_t effects; /* plain stores of the thread so far that others could see */
-    uint32_t extra;   /* create, join: the other thread; mark: what */
+    uint32_t extra;   /* create, join: the other thread; mark: what; again: where the iteration begins */
+    uint32_t cells;   /* changes of the shadow by the thread before it, in the run that added it (shadow.c) */
     uint64_t pc;
     uintptr_t plain; /* where the thread made plain accesses since its previous event: 0 nowhere, 1 at several places */
     uint64_t state; /* hash of the thread's stack and registers on arrival */
@@ -146,6 +150,7 @@ int model_floor(int stamp);          /* lowest place in mo that coherence lets t
 bool model_consistent(int stamp, int other); /* no cycle through these, given that there was none before */
 bool model_rmw_taken(int loc, int pos); /* does a read-modify-write already follow this write? */
 bool is_sc(const struct event *e);
+int order_of(const struct event *e);
 
 /* Locks and barriers: the value is the engine's alone, and starts at 0. */
 static inline bool is_lock(int op)
@@ -167,7 +172,39 @@ struct request {
 };
 
 enum state { T_NONE, T_PARKED, T_BLOCKED, T_DONE };
-enum why { WHY_NOTHING, WHY_ASSUME, WHY_EXIT, WHY_SPIN, WHY_LOCK, WHY_JOIN, WHY_STOPPED, WHY_BOUND };
+enum why { WHY_NOTHING, WHY_ASSUME, WHY_EXIT, WHY_SPIN, WHY_RETRY, WHY_LOCK, WHY_JOIN, WHY_STOPPED, WHY_BOUND };
+
+/* What the iteration that a thread has just been through means (spin.c). */
+enum skip {
+    SKIP_NOT,
+    SKIP_BARE, /* it waited, and made no access that the next iteration does not make too */
+    SKIP_WAIT, /* it waited: state and memory are as they were when it began */
+    SKIP_RETRY /* they are as if its first read had read what its last one did */
+};
+
+/* A thread as it stood at a read, and what a plain store has overwritten: to see what it would have done with another value. */
+struct shot {
+    int index; /* of the event */
+    void *sp;
+    char *stack;
+    size_t room;
+    struct request req;
+    uint32_t effects;
+    int stores, error;
+};
+
+struct stored {
+    uintptr_t addr;
+    int size;
+    word old;
+};
+
+struct touch {
+    uintptr_t addr;
+    uint32_t size;
+    int16_t epoch;
+    bool write;
+};
 
 struct thread {
     void *sp; /* first: the assembly of the switch relies on it */
@@ -185,6 +222,8 @@ struct thread {
     bool stays;       /* its iteration goes into the graph although it waits */
     uint64_t hash;    /* of its state, when hashed */
     bool hashed;
+    bool decided;     /* skip is known */
+    enum skip skip;
     uint32_t effects;
     uintptr_t plain; /* as in an event */
     uintptr_t copy_to; /* of the structure assignment in hand */
@@ -198,6 +237,14 @@ struct thread {
     bool holds;          /* the engine turns them into events, and then goes on with held */
     uint64_t late_pc;
     struct clock now; /* hb clock of its last executed event */
+    struct change *change; /* of shadow cells by this thread, in this run (shadow.c) */
+    uint32_t changes, change_room;
+    struct shot shot[SHOTS]; /* its newest reads, since it last changed something that is not in stored */
+    int shots;
+    struct stored stored[STORED]; /* plain stores to memory that others may know, since then */
+    int stores;
+    struct touch *touch; /* all plain accesses, since it last changed something */
+    int touches, touch_room;
     char *stack_low, *stack_high, *deepest;
     uintptr_t atomic_low; /* its lowest atomic location on the stack */
     char *top; /* where the program's own part of the stack ends while the thread is parked */
@@ -213,6 +260,9 @@ struct thread {
 
 extern struct thread thread[MAX_THREADS];
 extern struct thread *self; /* the thread whose code runs, NULL inside the engine */
+extern bool guessing; /* it runs to see what it would do, and is put back (run_guess) */
+_Noreturn void guess_stop(void);
+bool run_guess(struct thread *t, const struct shot *from, word value);
 void flush_plain(void); /* hooks.c */
 void late_values(struct thread *t);
 struct request late_request(struct thread *t);
@@ -240,6 +290,7 @@ enum cut { CUT_EVENTS = 1, CUT_EXECUTIONS = 2, CUT_TIME = 4 };
 
 struct statistics {
     uint64_t executions, blocked, runs, steps;
+    uint64_t again; /* complete or blocked, with an iteration that changed nothing and was followed by others */
     int longest, frames;
     int most_events[MAX_THREADS]; /* of each thread */
     int stops;                    /* places where a thread was stopped */
@@ -253,6 +304,8 @@ extern struct statistics statistics;
 extern volatile bool time_is_up; /* main.c */
 
 bool explore_add(int t); /* adds the pending event of thread t; false when no option is consistent */
+void explore_again(int t);
+const struct event *explore_went_on(void);
 void explore_undo(int stamp); /* takes back this event and those after it, which were added in this run */
 void explore_all(bool begins);
 void explore_replay(void);
@@ -277,6 +330,7 @@ bool shadow_on_stack(uintptr_t addr);
 bool shadow_defined(uintptr_t addr, int size);
 void shadow_define(uintptr_t addr, int size);
 void shadow_copy(uintptr_t to, uintptr_t from, size_t size);
+void shadow_undo(struct thread *t, uint32_t since);
 void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc);
 size_t shadow_usable(const void *p);
 void shadow_free(void *p, uint64_t pc);
@@ -301,13 +355,25 @@ extern int shadow_logged;
 
 void spin_init(const void *from, const void *to);
 uint64_t spin_state(struct thread *t);
-bool spin_repeats(struct thread *t, uint64_t state);
+void spin_log(struct thread *t, uintptr_t addr, size_t size);
+void spin_shoot(struct thread *t);
+enum skip spin_skips(struct thread *t);
 bool spin_rewind(struct thread *t, int since);
 bool spin_waits(const struct thread *t);
 bool spin_hopeless(const struct thread *t);
 void spin_learn(const struct thread *t);
 bool spin_known(uint64_t state, word value);
 bool spin_stuck(const struct thread *t);
+
+/* ---- lost.c ---- */
+
+extern bool lost_keeps; /* iterations that change nothing may be followed by others, at a price */
+extern bool lost_alarm; /* an access that was lost could race: the exploration must start again and keep them */
+void lost_begin(void);
+void lost_iteration(const struct thread *t, int first, int end);
+void lost_access(int me, const struct event *e, uintptr_t addr, size_t size, bool write, bool atomic);
+void lost_forget(int t);
+void lost_stack(int t, bool shared);
 
 /* ---- errors, main.c ---- */
 
@@ -374,6 +440,7 @@ const char *symbol_line(const char *file, int line);
 /* ---- outcome.c ---- */
 
 void outcome_begin(void);
+void outcome_forget(void);
 int outcome_length(void);
 void outcome_cut(int length);
 void outcome_text(const char *format, va_list list);

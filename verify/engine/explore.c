@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum choice { C_READ, C_PLACE, C_REVISIT };
+enum choice { C_READ, C_PLACE, C_REVISIT, C_VALUE };
 
 struct item {
     enum choice kind;
     int32_t stamp;   /* the event that is still there when the choice is taken */
-    int32_t pos;     /* place in modification order to read from or to stand at */
+    int32_t pos;     /* place in modification order to read from or to stand at; value of a choice */
     int32_t reader;  /* a revisited read, or -1 */
     bool spurious;
     double weight;
@@ -89,6 +89,8 @@ static bool maximally_added(int e, int w)
 {
     const struct event *x = ev(e);
 
+    if (x->kind == E_CHOICE)
+        return x->value == 0;
     if (x->kind != E_READ && x->kind != E_WRITE)
         return true;
     if (x->kind == E_READ && ((x->flags & F_SPURIOUS) || !previous(x->rf, e, w)))
@@ -236,7 +238,7 @@ static bool waits_at(const struct event *r, word value)
     return (r->op == OP_LOCK && value != 0) || (r->op == OP_AWAIT && value != r->operand);
 }
 
-static bool add_read(const struct thread *t)
+static bool add_read(struct thread *t)
 {
     int loc = locate(t);
     struct event *e = graph_add(G, t->id);
@@ -296,6 +298,40 @@ static bool add_other(const struct thread *t, enum kind kind, int rf)
     return true;
 }
 
+static bool someone_went_on; /* in any graph so far */
+
+/* A choice of 0 to limit - 1; what is not 0 is an alternative. */
+static void add_choice(const struct thread *t, word limit)
+{
+    int stamp = G->count;
+
+    add_other(t, E_CHOICE, NONE);
+    for (word v = limit; v-- > 1;)
+        push(C_VALUE, stamp, (int)v, -1, false);
+}
+
+/* The event behind an iteration that changed nothing and was followed by others; no graph has more than one. */
+const struct event *explore_went_on(void)
+{
+    for (int s = 0; s < G->count && someone_went_on; s++)
+        if (ev(s)->op == OP_AGAIN && ev(s)->value)
+            return ev(s);
+    return NULL;
+}
+
+/* The thread has been through an iteration that changed nothing: it stops here, or goes on (spin.c). */
+void explore_again(int t)
+{
+    int before = top->count;
+    struct request wanted = thread[t].req;
+
+    thread[t].req = (struct request){.op = OP_AGAIN, .pc = wanted.pc, .extra = (uint32_t)thread[t].spin_from,
+                                     .operand = thread[t].skip};
+    add_choice(&thread[t], explore_went_on() ? 1 : 2);
+    thread[t].req = wanted;
+    split_weight(before);
+}
+
 static struct {
     bool *keep;
     int32_t *map;
@@ -313,7 +349,7 @@ static void copy_room(void)
         engine_bug("out of memory");
 }
 
-static bool add_event(const struct thread *t)
+static bool add_event(struct thread *t)
 {
     switch (t->req.op) {
     case OP_FENCE:
@@ -326,6 +362,9 @@ static bool add_event(const struct thread *t)
         return add_other(t, E_END, NONE);
     case OP_MARK:
         return add_other(t, E_MARK, NONE);
+    case OP_CHOOSE:
+        add_choice(t, t->req.operand);
+        return true;
     case OP_JOIN: {
         int other = (int)t->req.extra;
         return add_other(t, E_JOIN, G->thread[other].at[G->thread[other].count - 1]);
@@ -391,6 +430,13 @@ static bool take_read(const struct item *c)
     if (c->pos + 1 < G->place[e->loc].count && !model_consistent(c->stamp, -1))
         return false;
     return !(e->flags & F_RMW) || add_rmw_write(c->stamp);
+}
+
+static bool take_value(const struct item *c)
+{
+    ev(c->stamp)->value = (word)c->pos;
+    someone_went_on |= ev(c->stamp)->op == OP_AGAIN;
+    return true;
 }
 
 /* The write stands where it was put; checks it, and completes a read-modify-write that reads it. */
@@ -486,7 +532,7 @@ static bool backtrack(void)
         if (c.kind == C_REVISIT)
             placed = take_revisit(&c);
         else
-            placed = c.kind == C_READ ? take_read(&c) : take_place(&c);
+            placed = c.kind == C_READ ? take_read(&c) : c.kind == C_PLACE ? take_place(&c) : take_value(&c);
         if (c.kind != C_REVISIT)
             split_weight(before);
         if (placed)
@@ -540,7 +586,9 @@ static bool get_work(void)
 static void note_run(enum outcome o)
 {
     statistics.share += weight;
-    if (o == RUN_COMPLETE)
+    if (explore_went_on())
+        statistics.again++;
+    else if (o == RUN_COMPLETE)
         statistics.executions++;
     else if (o == RUN_BLOCKED)
         statistics.blocked++;
@@ -552,16 +600,27 @@ static void note_run(enum outcome o)
 /* Explores everything; begins is false in a helping process, which only takes work from others. */
 void explore_all(bool begins)
 {
+    struct statistics before = statistics;
+
     frames = 0;
     G = &frame_push()->graph;
     graph_reset(G);
     weight = 1;
+    lost_keeps |= options.jobs > 1; /* what is lost is known to one process only */
     if (!begins && !get_work())
         return;
     do {
         enum outcome o = run_once();
         if (o == RUN_ERROR)
             return;
+        if (lost_alarm) {
+            lost_alarm = false;
+            lost_keeps = true;
+            statistics = before;
+            outcome_forget();
+            explore_all(true);
+            return;
+        }
         note_run(o);
         finish_run(o);
         if (failure.kind || stop_now() || share_stopped())

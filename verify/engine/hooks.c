@@ -50,10 +50,28 @@ static void add_late(const struct place *p, uint64_t pc)
     self->late_pc = pc;
 }
 
+/* While a thread is run to see what it would do, its stores are logged and no access is checked. */
+static void guess_access(uintptr_t addr, size_t size, bool write)
+{
+    if (!write || (addr >= (uintptr_t)self->stack_low && addr < (uintptr_t)self->stack_high))
+        return;
+    for (size_t i = 0; i < size; i++)
+        if (shadow_owner(addr + i) >= 0)
+            guess_stop(); /* the store would be an event */
+    int before = self->stores;
+    spin_log(self, addr, size);
+    if (self->stores == before)
+        guess_stop();
+}
+
 void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc)
 {
     if (!self)
         return; /* a specification, which the engine calls */
+    if (__builtin_expect(guessing, 0)) {
+        guess_access(addr, size, write);
+        return;
+    }
     if (__builtin_expect(self->late, 0))
         flush_plain();
     if (__builtin_expect(!shadow_plain(addr, size, write, copy, pc) || !write, 1))
@@ -114,7 +132,7 @@ void __tsan_write_range(void *p, size_t size)
  */
 void __tsan_copy_range(void *p, size_t size)
 {
-    if (!self)
+    if (!self || guessing)
         return;
     shadow_plain((uintptr_t)p, size, false, true, PC);
     shadow_copy(self->copy_to, (uintptr_t)p, size);
@@ -122,7 +140,7 @@ void __tsan_copy_range(void *p, size_t size)
 
 void __tsan_copy16(void *p)
 {
-    if (!self)
+    if (!self || guessing)
         return;
     shadow_plain((uintptr_t)p, 16, false, true, PC);
     shadow_copy(self->copy_to, (uintptr_t)p, 16);
@@ -136,7 +154,7 @@ void __tsan_func_exit(void)
 {
     uintptr_t frame = *(uintptr_t *)__builtin_frame_address(0);
 
-    if (!self || self->atomic_low >= frame)
+    if (!self || guessing || self->atomic_low >= frame)
         return;
     flush_plain();
     shadow_return(frame);
@@ -155,8 +173,6 @@ static inline void ask_exchange(uintptr_t addr, int size, word expected, void *o
     self->req = (struct request){.op = OP_CAS, .size = (uint8_t)size, .order = (uint8_t)order, .addr = addr,
                                  .fail_order = (uint8_t)fail_order, .weak = weak,
                                  .operand = desired, .expected = expected, .out = out, .pc = pc};
-    if ((char *)out < self->stack_low || (char *)out >= self->stack_high)
-        self->effects++;
 }
 
 #define RMW(BITS, T, NAME, OP)                                                          \

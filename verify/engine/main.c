@@ -50,6 +50,8 @@ __attribute__((noinline, visibility("default"))) void lade_explore_failed(void)
 /* Records what went wrong. Called by a thread of the program it does not return; called by the engine it does. */
 void fail(enum error kind, uint64_t pc, uintptr_t addr, const char *format, ...)
 {
+    if (guessing)
+        guess_stop();
     if (!failure.kind) {
         va_list list;
         va_start(list, format);
@@ -117,7 +119,7 @@ void finish_run(enum outcome o)
 {
     if (o == RUN_BLOCKED && options.liveness)
         check_progress();
-    if (o == RUN_COMPLETE)
+    if (o == RUN_COMPLETE && !explore_went_on())
         outcome_end();
     if (o == RUN_COMPLETE && lin_active())
         lin_check();

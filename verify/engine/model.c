@@ -29,7 +29,7 @@ bool order_releases(int order)
 }
 
 /* The order that counts: a compare-exchange that failed has only its failure order. */
-static int order_of(const struct event *e)
+int order_of(const struct event *e)
 {
     bool failed = e->kind == E_READ && (e->op == OP_CAS || e->op == OP_TRYLOCK) && !(e->flags & F_RMW);
 
@@ -245,6 +245,12 @@ static bool plain_before(const struct event *e, int loc)
     return e->plain && e->plain - G->place[loc].addr >= G->place[loc].size;
 }
 
+/* Is this step of program order one that stays at the location? Marks and choices are no accesses. */
+static bool stays_at(const struct event *e, int loc)
+{
+    return e->loc == loc || e->kind == E_MARK || e->kind == E_CHOICE;
+}
+
 static bool psc_accesses(int a, int b)
 {
     const struct event *x = ev(a), *y = ev(b);
@@ -255,9 +261,9 @@ static bool psc_accesses(int a, int b)
         return true;
     /* sb, hb, sb; RC11 asks that both sb steps change the location, GenMC does not. */
     int from = po_next(x), to = po_prev(y), last = b;
-    while (from >= 0 && !options.genmc && ev(from)->loc == x->loc && !plain_before(ev(from), x->loc))
+    while (from >= 0 && !options.genmc && stays_at(ev(from), x->loc) && !plain_before(ev(from), x->loc))
         from = po_next(ev(from));
-    while (to >= 0 && !options.genmc && ev(to)->loc == y->loc && !plain_before(ev(last), y->loc)) {
+    while (to >= 0 && !options.genmc && stays_at(ev(to), y->loc) && !plain_before(ev(last), y->loc)) {
         last = to;
         to = po_prev(ev(to));
     }
@@ -351,6 +357,8 @@ static void walk_po(const struct event *e)
     for (int i = e->index + 1; i < G->thread[e->thread].count; i++) {
         int s = G->thread[e->thread].at[i];
         const struct event *f = ev(s);
+        if (f->kind == E_MARK || f->kind == E_CHOICE)
+            continue;
         bool full = f->kind != E_READ && f->kind != E_WRITE && drains(f);
         bool waits = options.genmc && e->order == SEQ_CST && is_sc(f); /* GenMC: seq_cst accesses stay in order */
         if (f->kind == E_READ && !read && (!lingers || waits || (f->flags & F_RMW))) {

@@ -24,6 +24,13 @@ void outcome_begin(void)
     text[0] = 0;
 }
 
+/* What was counted so far does not count. */
+void outcome_forget(void)
+{
+    while (seen_count)
+        free(seen[--seen_count].text);
+}
+
 int outcome_length(void)
 {
     return (int)length;
@@ -37,6 +44,8 @@ void outcome_cut(int to)
 
 void outcome_text(const char *format, va_list list)
 {
+    if (guessing)
+        guess_stop();
     if (!options.outcomes)
         return;
     int n = vsnprintf(text + length, sizeof text - length, format, list);

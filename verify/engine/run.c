@@ -37,6 +37,9 @@ static int (*program)(int, char **);
 enum { HOOKS = 512 }; /* stack that hooks use below a parked thread's */
 static volatile bool touching;
 static bool main_returned;
+bool guessing;
+static bool guess_failed;
+static jmp_buf guess_escape;
 static int used; /* one more than the highest thread of this run */
 
 /* ---- set-up ---- */
@@ -66,6 +69,8 @@ static void crash(int number, siginfo_t *info, void *context)
         signal(number, SIG_DFL);
         return;
     }
+    if (guessing)
+        siglongjmp(guess_escape, 1);
     if (!self)
         pc = thread[t].req.pc;
     touching = false;
@@ -118,6 +123,8 @@ void run_hangs(bool expired)
 {
     if (!self)
         return;
+    if (guessing)
+        siglongjmp(guess_escape, 1);
     struct thread *t = self;
     self = NULL;
     if (expired)
@@ -226,7 +233,11 @@ static void thread_begin(struct thread *t)
     t->effects = 0;
     t->late = 0;
     t->awaited = 0;
-    t->stays = t->hashed = false;
+    t->stays = t->hashed = t->decided = false;
+    t->skip = SKIP_NOT;
+    t->shots = t->stores = 0;
+    t->changes = 0;
+    t->touches = 0;
     t->holds = false;
     t->joined = t->detached = false;
     t->result = NULL;
@@ -252,7 +263,8 @@ static void hold(struct thread *t)
 static void resume(struct thread *t, word answer)
 {
     self = t;
-    t->hashed = false;
+    t->hashed = t->decided = false;
+    t->skip = SKIP_NOT;
     t->plain = 0;
     if (tls_size)
         memcpy(tls_low, tls_copy + tls_size * (size_t)(t->id + 1), tls_size);
@@ -277,6 +289,107 @@ void run_abandon(void)
 {
     engine_switch(&engine_home, engine_sp, 0);
     abort();
+}
+
+/* ---- what a thread would do ---- */
+
+void guess_stop(void)
+{
+    guess_failed = true;
+    run_abandon();
+}
+
+static void copy_stored(const struct stored *s, word *out)
+{
+    *out = 0;
+    memcpy(out, (const void *)s->addr, (size_t)s->size); /* NOLINT */
+}
+
+static void put_stored(const struct stored *s, const word *value)
+{
+    memcpy((void *)s->addr, value, (size_t)s->size); /* NOLINT */
+}
+
+/* Runs the thread up to its next request; false when it did something that cannot be taken back. */
+static bool guess_request(struct thread *t, const struct shot *from, word value)
+{
+    if (from->req.op == OP_CAS && !from->req.by_value) { /* it fails */
+        char *out = from->req.out;
+        int before = t->stores;
+        bool own = out >= t->stack_low && out < t->stack_high;
+        if (!own)
+            spin_log(t, (uintptr_t)out, from->req.size);
+        if (!own && t->stores == before)
+            return false;
+        memcpy(from->req.out, &value, from->req.size);
+        value = 0;
+    }
+    t->sp = from->sp;
+    guess_failed = false;
+    guessing = true;
+    if (sigsetjmp(guess_escape, 0)) {
+        guess_failed = true;
+    } else {
+        self = t;
+        if (tls_size)
+            memcpy(tls_low, tls_copy + tls_size * (size_t)(t->id + 1), tls_size);
+        errno = from->error;
+        engine_switch(&engine_sp, t->sp, value);
+    }
+    guessing = false;
+    self = NULL;
+    return !guess_failed && !t->late && errno == t->error;
+}
+
+static bool same_request(const struct request *a, const struct request *b)
+{
+    return a->pc == b->pc && a->op == b->op && a->addr == b->addr && a->size == b->size && a->operand == b->operand &&
+           a->expected == b->expected && a->out == b->out && a->extra == b->extra;
+}
+
+/*
+ * Would the thread stand as it does now, with the same memory, if its read at `from` had read this value? Found by doing
+ * it: stack and plain stores since then are put back, the thread runs to its next request, and all is as before.
+ */
+bool run_guess(struct thread *t, const struct shot *from, word value)
+{
+    static char kept[STACK_SIZE];
+    static struct thread before;
+    enum { BELOW = 8192 }; /* what functions use below the stack of a parked thread */
+    char *low = (char *)(t->sp < from->sp ? t->sp : from->sp) - BELOW;
+    word now[STORED], then[STORED];
+    uint64_t state = spin_state(t);
+
+    if (low < t->stack_low + 4096)
+        low = t->stack_low + 4096;
+    before = *t;
+    memcpy(kept, low, (size_t)(t->stack_high - low));
+    for (int i = from->stores; i < t->stores; i++)
+        copy_stored(&t->stored[i], &now[i]);
+    for (int i = t->stores; i-- > from->stores;)
+        put_stored(&t->stored[i], &t->stored[i].old);
+    memcpy(from->sp, from->stack, (size_t)(t->stack_high - (char *)from->sp));
+    bool same = guess_request(t, from, value) && same_request(&t->req, &before.req) && t->result == before.result;
+    if (same) {
+        t->effects = before.effects;
+        t->hashed = false;
+        same = spin_state(t) == state;
+    }
+    for (int i = from->stores; i < t->stores; i++)
+        copy_stored(&t->stored[i], &then[i]);
+    for (int i = t->stores; i-- > before.stores;)
+        put_stored(&t->stored[i], &t->stored[i].old);
+    for (int i = from->stores; i < before.stores; i++) {
+        put_stored(&t->stored[i], &now[i]);
+        same = same && now[i] == then[i];
+    }
+    for (int i = before.stores; i < t->stores; i++) {
+        copy_stored(&t->stored[i], &now[i]);
+        same = same && now[i] == then[i];
+    }
+    *t = before;
+    memcpy(low, kept, (size_t)(t->stack_high - low));
+    return same;
 }
 
 /* ---- executing events ---- */
@@ -389,6 +502,22 @@ static bool store_expected(struct thread *t, const struct event *e)
     return true;
 }
 
+/* Behind an iteration that changed nothing: the thread stops here, or goes on with what it wants to do next. */
+static bool execute_again(struct thread *t, const struct event *e)
+{
+    t->done++;
+    statistics.steps++;
+    t->now = e->hb;
+    t->spin_from = (int)e->extra;
+    t->decided = true;
+    t->skip = SKIP_NOT;
+    if (e->value)
+        return true;
+    t->state = T_BLOCKED;
+    t->why = e->operand == SKIP_RETRY ? WHY_RETRY : WHY_SPIN;
+    return false;
+}
+
 /* Executes the next event of a thread that has it in the graph; true when the thread may go on. */
 static bool execute(struct thread *t)
 {
@@ -397,10 +526,19 @@ static bool execute(struct thread *t)
     word result = 0;
     bool store = false;
 
+    if (e->op == OP_AGAIN)
+        return execute_again(t, e);
+    e->cells = t->changes;
     if (!matches(t, e)) {
         diverged(t, "next step");
         return false;
     }
+    if (options.spin && e->kind == E_READ && !(e->flags & F_RMW) && e->op <= OP_CAS)
+        spin_shoot(t);
+    else if (e->kind != E_FENCE && e->kind != E_CHOICE)
+        t->shots = t->stores = 0;
+    if (e->kind != E_READ && e->kind != E_FENCE && e->kind != E_CHOICE && e->op != OP_UNLOCK)
+        t->touches = 0;
     switch (e->kind) {
     case E_READ:
         touch_access(t, e, (e->flags & F_RMW) != 0);
@@ -440,6 +578,9 @@ static bool execute(struct thread *t)
     case E_JOIN:
         result = (word)(uintptr_t)thread[e->extra].result;
         break;
+    case E_CHOICE:
+        result = e->value;
+        break;
     default:
         break;
     }
@@ -458,7 +599,7 @@ static bool execute(struct thread *t)
     if (e->op == OP_PLAIN && t->holds) {
         t->holds = t->late > 0;
         t->req = t->holds ? late_request(t) : t->held;
-        t->hashed = false;
+        t->hashed = t->decided = false;
         t->plain = 0;
     } else {
         resume(t, result);
@@ -564,19 +705,25 @@ static bool enabled(struct thread *t)
         statistics.cut |= CUT_EVENTS;
         return blocked_by(t, WHY_BOUND);
     }
-    bool reads = (q->op <= OP_CAS && q->op != OP_STORE) || q->op == OP_TRYLOCK;
     if (t->awaited && !spin_waits(t))
         t->awaited = 0;
     if (t->awaited)
         return false;
-    if (options.spin && reads && spin_repeats(t, spin_state(t))) {
+    if (options.spin && !t->decided)
+        t->skip = spin_skips(t);
+    t->decided = true;
+    if (t->skip == SKIP_NOT)
+        return true;
+    if (t->skip != SKIP_RETRY && spin_rewind(t, fresh))
+        return false;
+    if (lost_keeps && t->skip != SKIP_BARE)
+        return true; /* with the choice to stop here or to go on */
+    if (t->skip == SKIP_BARE)
         spin_learn(t);
-        if (spin_rewind(t, fresh))
-            return false;
-        hopeless |= spin_hopeless(t);
-        return blocked_by(t, WHY_SPIN);
-    }
-    return true;
+    if (!lost_keeps)
+        lost_iteration(t, t->spin_from, t->done - (t->skip == SKIP_RETRY));
+    hopeless |= spin_hopeless(t);
+    return blocked_by(t, t->skip == SKIP_RETRY ? WHY_RETRY : WHY_SPIN);
 }
 
 /* Nobody can go on but those that wait: the iteration of the lowest of them becomes part of the graph, and blocks it. */
@@ -604,20 +751,22 @@ static enum outcome extend(void)
                 next = &thread[t];
         if (!next && !(next = lowest_that_waits()))
             break;
-        if (time_is_up || hopeless)
+        if (time_is_up || hopeless || lost_alarm)
             break;
         /* A thread that goes on and on must not keep the others from starting. */
         for (int t = next->id + 1; t < run_threads() && next->done > LONG; t++)
             if (thread[t].done + LONG < next->done && enabled(&thread[t]))
                 next = &thread[t];
         failure.thread = next->id;
-        if (!explore_add(next->id))
+        if (next->skip != SKIP_NOT)
+            explore_again(next->id);
+        else if (!explore_add(next->id))
             return RUN_PRUNED;
         execute(next);
         if (failure.kind)
             return RUN_ERROR;
     }
-    if (time_is_up || hopeless)
+    if (time_is_up || hopeless || lost_alarm)
         return RUN_PRUNED;
     for (int t = 0; t < run_threads(); t++)
         if (!run_over(&thread[t]))
@@ -643,6 +792,7 @@ enum outcome run_once(void)
     main_returned = false;
     thread_begin(&thread[0]);
     lin_begin_run();
+    lost_begin();
     outcome_begin();
     statistics.runs++;
     int jump = sigsetjmp(escape, 0);

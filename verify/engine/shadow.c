@@ -321,6 +321,8 @@ static bool check_stack(const struct look *l, uintptr_t own_sp)
     const struct thread *t = &thread[(l->addr - ARENA) / STACK_SIZE];
     bool dead = t->id == l->me ? l->addr < own_sp : t->state == T_DONE || t->state == T_NONE || l->addr < (uintptr_t)t->top;
 
+    if (t->id != l->me)
+        lost_stack(t->id, true);
     if (dead)
         fail(ERR_FREED, l->pc, l->addr, "%s of a local variable whose function has returned", l->write ? "store" : "load");
     return !dead;
@@ -352,6 +354,38 @@ static bool defined(const struct region *r, uintptr_t a)
     return w && !(w & UNDEFINED);
 }
 
+/*
+ * What a thread changed in the shadow, so that an iteration that is taken back leaves nothing behind (spin.c): count cells
+ * from the first, which all were `old`; or its epoch in a set of readers, where cell is NULL.
+ */
+struct change {
+    struct cell *cell;
+    uint32_t count;
+    struct cell old;
+};
+
+static void note_change(struct thread *t, struct cell *cell, uint32_t count, struct cell old)
+{
+    if (t->changes == t->change_room) {
+        t->change_room = t->change_room ? t->change_room * 2 : 256;
+        t->change = realloc(t->change, t->change_room * sizeof *t->change);
+        if (!t->change)
+            engine_bug("out of memory");
+    }
+    t->change[t->changes++] = (struct change){cell, count, old};
+}
+
+void shadow_undo(struct thread *t, uint32_t since)
+{
+    while (t->changes > since) {
+        const struct change *c = &t->change[--t->changes];
+        for (uint32_t i = 0; c->cell && i < c->count; i++)
+            c->cell[i] = c->old;
+        if (!c->cell)
+            readers[c->count].n[t->id] = (int16_t)c->old.r;
+    }
+}
+
 static const struct clock after_all = {{[0 ... MAX_THREADS - 1] = INT16_MAX}};
 
 /*
@@ -370,6 +404,7 @@ static bool access_byte(struct region *r, const struct look *l, uintptr_t a, boo
         if (c->r && c->r != mine && !check_readers(l, a, c->r))
             return false;
         touch(r, a);
+        note_change(&thread[l->me], c, 1, *c);
         c->w = mine;
         c->r = 0;
         return true;
@@ -380,6 +415,10 @@ static bool access_byte(struct region *r, const struct look *l, uintptr_t a, boo
     }
     if (c->r != mine) {
         touch(r, a);
+        if (c->r >> 24 == MANY)
+            note_change(&thread[l->me], NULL, c->r & 0xffffff, (struct cell){.r = (uint32_t)readers[c->r & 0xffffff].n[l->me]});
+        else
+            note_change(&thread[l->me], c, 1, *c);
         c->r = add_reader(c->r, l);
     }
     return true;
@@ -400,6 +439,8 @@ static void access_bytes(struct region *r, const struct look *l, bool copy)
     if (known && (l->addr & (WORD - 1)) + l->size <= WORD && c[0].r >> 24 != MANY)
         for (; same < l->size && c[same].w == old.w && c[same].r == old.r; same++)
             c[same] = c[0];
+    if (same > 1 && (c[0].w != old.w || c[0].r != old.r))
+        note_change(&thread[l->me], c + 1, (uint32_t)same - 1, old);
     for (; same < l->size; same++)
         if (!access_byte(r, l, l->addr + same, heap, copy, mine))
             return;
@@ -430,6 +471,17 @@ static bool check_owners(struct region *r, const struct look *l)
     return owned;
 }
 
+static inline void note_touch(struct thread *t, uintptr_t addr, size_t size, bool write)
+{
+    if (t->touches == t->touch_room) {
+        t->touch_room = t->touch_room ? t->touch_room * 2 : 256;
+        t->touch = realloc(t->touch, (size_t)t->touch_room * sizeof *t->touch);
+        if (!t->touch)
+            engine_bug("out of memory");
+    }
+    t->touch[t->touches++] = (struct touch){addr, (uint32_t)size, (int16_t)t->done, write};
+}
+
 /* True when some of the bytes belong to a location that this run has accessed atomically. */
 static inline bool plain_of(struct thread *t, uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc, uintptr_t sp)
 {
@@ -438,6 +490,8 @@ static inline bool plain_of(struct thread *t, uintptr_t addr, size_t size, bool 
 
     bool own = addr >= (uintptr_t)t->stack_low && addr < (uintptr_t)t->stack_high;
     if (!own) {
+        if (write)
+            spin_log(t, addr, size);
         t->effects += write;
         t->plain = !t->plain ? addr : (t->plain ^ addr) < 16 ? t->plain : 1;
     }
@@ -447,6 +501,9 @@ static inline bool plain_of(struct thread *t, uintptr_t addr, size_t size, bool 
         l.size = r->high - addr;
     if (shadow_logging)
         log_access(&l);
+    note_touch(t, addr, l.size, write);
+    if (!lost_keeps && options.spin)
+        lost_access(t->id, ev(G->thread[t->id].at[t->done - 1]), addr, l.size, write, false);
     if (r == &regions[1] && !(addr >= heap_low ? check_block(&l) : check_stack(&l, sp)))
         return false;
     if (!options.races)
@@ -566,6 +623,8 @@ void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool
         return;
     if (r == &regions[1] && !(addr >= heap_low ? check_block(&l) : check_stack(&l, (uintptr_t)thread[me].sp)))
         return;
+    if (!lost_keeps && options.spin)
+        lost_access(me, e, addr, l.size, write, true);
     if (!options.races)
         return;
     for (int i = 0; i < size; i++) {
@@ -600,6 +659,8 @@ void shadow_copy(uintptr_t to, uintptr_t from, size_t size)
 {
     struct region *r = region_of(to), *q = region_of(from);
 
+    if (guessing)
+        return;
     if (!r || r != &regions[1] || to < heap_low)
         return;
     for (size_t i = 0; i < size; i++) {
@@ -613,6 +674,8 @@ void shadow_copy(uintptr_t to, uintptr_t from, size_t size)
 
 void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc)
 {
+    if (guessing)
+        guess_stop();
     int t = self->id;
     uintptr_t limit = heap_low + (uintptr_t)(t + 1) * HEAP_SIZE;
 
@@ -668,6 +731,8 @@ static void check_unlocked(uintptr_t a, size_t size, uint64_t pc)
 /* Freeing is a plain store to the whole block: it races with every access that it is not ordered with. */
 void shadow_free(void *p, uint64_t pc)
 {
+    if (guessing)
+        guess_stop();
     uintptr_t a = (uintptr_t)p;
     struct block *b = a >= heap_low && a < regions[1].high ? block_at(a) : NULL;
 
@@ -683,6 +748,7 @@ void shadow_free(void *p, uint64_t pc)
         fail(ERR_DOUBLE_FREE, pc, a, "second free of the same block");
         return;
     }
+    self->effects++; /* not only a store */
     freeing = true;
     shadow_plain(a, b->size, true, false, pc);
     freeing = false;

@@ -116,21 +116,146 @@ static bool writes_back(const struct event *e)
     return e->kind == E_WRITE && (e->flags & F_RMW) && e->value == ev(G->thread[e->thread].at[e->index - 1])->value;
 }
 
-/* Has the thread been in this state before, with no write, lock, create or visible plain store since? */
-bool spin_repeats(struct thread *t, uint64_t state)
+/* What the events of the thread before this index have acquired, and what an acquire fence behind them would. */
+static struct clock acquired(const struct thread *t, int index)
+{
+    struct clock c = ev(G->thread[t->id].at[index - 1])->hb;
+
+    for (int i = 0; i < index; i++) {
+        const struct event *e = ev(G->thread[t->id].at[i]);
+        if (e->kind == E_READ && e->rf >= 0)
+            clock_join(&c, &ev(e->rf)->rel);
+    }
+    c.n[t->id] = 0;
+    return c;
+}
+
+/* Linearizability is the one check that needs happens-before edges: leaving an iteration out must not lose one. */
+static bool loses_order(const struct thread *t, struct clock without)
+{
+    struct clock with = acquired(t, t->done);
+
+    without.n[t->id] = 0;
+    return lin_active() && memcmp(&with, &without, sizeof with) != 0;
+}
+
+/* Has the thread been in this state before, with no write, create or visible plain store since? */
+static bool repeats(struct thread *t, uint64_t state)
 {
     for (int i = t->done - 1; i >= 0; i--) {
         const struct event *e = ev(G->thread[t->id].at[i]);
-        if (e->kind != E_READ && e->kind != E_FENCE && !writes_back(e))
+        if (e->kind != E_READ && e->kind != E_FENCE && e->kind != E_CHOICE && !writes_back(e))
             return false;
         if (e->effects != t->effects)
             return false;
         if (e->kind == E_READ && e->state == state && e->pc == t->req.pc) {
             t->spin_from = i;
-            return true;
+            return !loses_order(t, acquired(t, i));
         }
     }
     return false;
+}
+
+/* Does the next iteration access all that this one did, before it can do anything else? */
+static bool bare(const struct thread *t)
+{
+    for (int i = t->spin_from; i < t->done; i++) {
+        const struct event *e = ev(G->thread[t->id].at[i]);
+        if (e->kind == E_CHOICE || (i > t->spin_from && e->plain))
+            return false;
+        if (e->loc >= 0 && G->place[e->loc].addr != t->req.addr)
+            return false;
+        if (e->kind == E_WRITE && t->req.op == OP_LOAD)
+            return false;
+    }
+    return !t->plain && !(lost_keeps && t->touches && t->touch[t->touches - 1].epoch > t->spin_from);
+}
+
+/* A plain store to memory that others may know is about to happen. */
+void spin_log(struct thread *t, uintptr_t addr, size_t size)
+{
+    if (t->stores == STORED || size > sizeof(word) || run_is_thread_local(addr))
+        return;
+    struct stored *s = &t->stored[t->stores++];
+    *s = (struct stored){.addr = addr, .size = (int)size, .old = read_memory(addr, (int)size)};
+}
+
+/* The thread is about to read. */
+void spin_shoot(struct thread *t)
+{
+    if (t->shots == SHOTS) {
+        struct shot oldest = t->shot[0];
+        memmove(t->shot, t->shot + 1, (SHOTS - 1) * sizeof *t->shot);
+        t->shot[--t->shots] = oldest;
+    }
+    struct shot *s = &t->shot[t->shots++];
+    size_t size = (size_t)(t->stack_high - (char *)t->sp);
+    if (s->room < size) {
+        s->stack = realloc(s->stack, s->room = size * 2);
+        if (!s->stack)
+            engine_bug("out of memory");
+    }
+    memcpy(s->stack, t->sp, size);
+    s->index = t->done;
+    s->sp = t->sp;
+    s->req = t->req;
+    s->effects = t->effects;
+    s->stores = t->stores;
+    s->error = t->error;
+}
+
+static int strength(int order)
+{
+    return order == SEQ_CST ? 2 : order_acquires(order);
+}
+
+/* The thread's last event: a load, or a compare-exchange that failed, of what an earlier one has read. */
+static bool retries(struct thread *t)
+{
+    const struct event *last = ev(G->thread[t->id].at[t->done - 1]);
+
+    if (last->kind != E_READ || (last->flags & F_RMW) || last->op > OP_CAS)
+        return false;
+    for (int k = t->shots - 1; k >= 0; k--) {
+        const struct shot *s = &t->shot[k];
+        const struct event *e = ev(G->thread[t->id].at[s->index]);
+        if (t->effects - s->effects != (uint32_t)(t->stores - s->stores))
+            return false; /* it did more than to store */
+        if (s->index >= last->index || e->loc != last->loc || strength(order_of(e)) > strength(order_of(last)))
+            continue;
+        if (e->op == OP_CAS && e->expected == last->value)
+            continue; /* it would not have failed */
+        struct clock without = acquired(t, s->index);
+        if (last->rf >= 0 && order_acquires(order_of(e)))
+            clock_join(&without, &ev(last->rf)->rel);
+        if (loses_order(t, without) || !run_guess(t, s, last->value))
+            continue;
+        t->spin_from = s->index;
+        return true;
+    }
+    return false;
+}
+
+/* The iteration that was kept: do the accesses that leaving this one out would lose lie in both? Then this one is kept too. */
+static bool within_kept(const struct thread *t, enum skip skip)
+{
+    const struct event *kept = explore_went_on();
+
+    return kept && kept->thread == t->id && (int)kept->extra < t->done - (skip == SKIP_RETRY) &&
+           t->spin_from < kept->index - (kept->operand == SKIP_RETRY);
+}
+
+/* The thread is parked: can the iteration behind it be left out? */
+enum skip spin_skips(struct thread *t)
+{
+    int op = t->req.op;
+    enum skip skip = SKIP_NOT;
+
+    if (((op <= OP_CAS && op != OP_STORE) || op == OP_TRYLOCK) && repeats(t, spin_state(t)))
+        skip = bare(t) ? SKIP_BARE : SKIP_WAIT;
+    else if ((op <= OP_UNLOCK || op == OP_FENCE || op == OP_ASSUME || op == OP_END) && retries(t))
+        skip = SKIP_RETRY;
+    return within_kept(t, skip) ? SKIP_NOT : skip;
 }
 
 /* Written back by a loop that waits, this one or another: a load of it would find nothing new. */
@@ -170,6 +295,8 @@ bool spin_rewind(struct thread *t, int since)
     if (t->stays || t->done > LONG || from < since || from != G->count - (t->done - t->spin_from))
         return false;
     for (int x = from; x < G->count; x++) {
+        if (ev(x)->kind == E_CHOICE)
+            return false;
         if (ev(x)->kind != E_READ)
             continue;
         if (n == LOOP)
@@ -181,6 +308,14 @@ bool spin_rewind(struct thread *t, int since)
     t->plain = ev(from)->plain;
     t->awaited = n;
     t->done = t->spin_from;
+    t->skip = SKIP_NOT;
+    t->now = ev(G->thread[t->id].at[t->done - 1])->hb;
+    while (t->shots && t->shot[t->shots - 1].index >= t->done)
+        t->shots--;
+    shadow_undo(t, ev(from)->cells);
+    lost_forget(t->id);
+    while (t->touches && t->touch[t->touches - 1].epoch > t->done)
+        t->touches--;
     explore_undo(from);
     return true;
 }
@@ -206,8 +341,12 @@ bool spin_hopeless(const struct thread *t)
 {
     int i = t->done - 1;
 
+    if (t->skip != SKIP_RETRY && t->plain)
+        return false;
     while (ev(G->thread[t->id].at[i])->kind != E_READ)
         i--;
+    if (t->touches && t->touch[t->touches - 1].epoch > i)
+        lost_stack(t->id, false);
     int stamp = G->thread[t->id].at[i];
     const struct event *e = ev(stamp);
     if (e->flags & F_SPURIOUS)
@@ -238,6 +377,8 @@ void spin_learn(const struct thread *t)
         return;
     uint64_t k = key(e->state, e->value);
     known[k >> 48] = k;
+    if (t->touches && t->touch[t->touches - 1].epoch > t->spin_from)
+        lost_stack(t->id, false);
 }
 
 bool spin_known(uint64_t state, word value)

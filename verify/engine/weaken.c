@@ -22,7 +22,7 @@ static struct {
 
 int weaken_count;
 
-static int order_of(const char *name)
+static int order_named(const char *name)
 {
     for (int o = RELAXED; o <= SEQ_CST; o++)
         if (!strcmp(name, order_name(o)))
@@ -49,8 +49,8 @@ bool weaken_parse(const char *text)
         *comma++ = 0;
     snprintf(rule[rules].file, sizeof rule->file, "%.511s", copy);
     rule[rules].line = atoi(colon);
-    rule[rules].order = *equals ? order_of(equals) : -2;
-    rule[rules].fail_order = comma ? order_of(comma) : -2;
+    rule[rules].order = *equals ? order_named(equals) : -2;
+    rule[rules].fail_order = comma ? order_named(comma) : -2;
     return rule[rules].order != -1 && rule[rules++].fail_order != -1;
 }
 

@@ -2,7 +2,7 @@
 /*
  * A counter with compare-exchange is lock-free: whoever is stopped, the others finish.
  *
- * expect: pass 4
+ * expect: pass 2
  * options: --stop-threads
  */
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /*
  * A weak compare-exchange that is retried is correct.
  *
- * expect: pass 4
+ * expect: pass 2
  */
 #include <assert.h>
 #include <pthread.h>

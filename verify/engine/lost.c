@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Accesses that are lost with an iteration that is left out (spin.c), and whether one of them could race.
+ *
+ * Say thread T made access a in an iteration that changed nothing, and went on; b is an access of another thread U that
+ * conflicts with a. If b does not depend on what T did afterwards, the run in which T is blocked behind the iteration has
+ * both, and the race is found there. So b is causally after T went on (in porf), and yet not ordered after it (in hb), or
+ * a would be ordered before it. Both sides are written down for the whole exploration: the lost accesses of T, with the
+ * index of the event at which the iteration began and what its first read saw; and the accesses of U in such a gap
+ * between porf and hb, with the values that the graph then had to offer. When the two could meet, the exploration starts
+ * again and keeps iterations (explore_again).
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = 8, BLOOM = 4 };
+
+struct lost {
+    int next;
+    int16_t thread, from;
+    bool write, atomic;
+    uint8_t bytes; /* of the word */
+    uint64_t saw; /* hash of a location and the value that it had */
+};
+
+struct gap {
+    int next;
+    int16_t thread;        /* the one that went on */
+    int16_t low, high;     /* indices of its events that are in porf, but not in hb */
+    uint8_t bytes;
+    bool write, atomic;
+    uint64_t offer[BLOOM]; /* Bloom filter of what its reads could have seen */
+};
+
+struct spot {
+    uintptr_t word;
+    int lost, gaps; /* lists, from 1 */
+};
+
+bool lost_keeps, lost_alarm;
+
+static struct spot *spot;
+static size_t spots, spot_room;
+static struct lost *lost;
+static int losts, lost_room;
+static struct gap *gap;
+static int gaps, gap_room;
+
+static uint64_t mix(uint64_t h, uint64_t w)
+{
+    h = (h ^ w) * 0xff51afd7ed558ccdu;
+    return h ^ h >> 32;
+}
+
+static void *room_for(void *p, int count, int *room, size_t size)
+{
+    if (count < *room)
+        return p;
+    *room = *room ? *room * 2 : 256;
+    p = realloc(p, (size_t)*room * size);
+    if (!p)
+        engine_bug("out of memory");
+    return p;
+}
+
+static struct spot *find(uintptr_t word)
+{
+    size_t h = mix(0, word);
+
+    while (spot[h % spot_room].word && spot[h % spot_room].word != word)
+        h++;
+    return &spot[h % spot_room];
+}
+
+static struct spot *spot_of(uintptr_t addr)
+{
+    if (spots * 2 >= spot_room) {
+        struct spot *old = spot;
+        size_t room = spot_room;
+        spot_room = room ? room * 2 : 1024;
+        spot = calloc(spot_room, sizeof *spot);
+        if (!spot)
+            engine_bug("out of memory");
+        for (size_t i = 0; i < room; i++)
+            if (old[i].word)
+                *find(old[i].word) = old[i];
+        free(old);
+    }
+    struct spot *s = find(addr / WORD * WORD);
+    if (!s->word) {
+        s->word = addr / WORD * WORD;
+        spots++;
+    }
+    return s;
+}
+
+static uint64_t sight(uintptr_t addr, word value)
+{
+    return mix(mix(mix(1, addr), (uint64_t)value), (uint64_t)(value >> 64));
+}
+
+static bool offered(const uint64_t *offer, uint64_t saw)
+{
+    return offer[saw % BLOOM] >> (saw >> 8) % 64 & 1 && offer[(saw >> 16) % BLOOM] >> (saw >> 24) % 64 & 1;
+}
+
+static void add_offer(uint64_t *offer, uint64_t saw)
+{
+    offer[saw % BLOOM] |= (uint64_t)1 << (saw >> 8) % 64;
+    offer[(saw >> 16) % BLOOM] |= (uint64_t)1 << (saw >> 24) % 64;
+}
+
+static void compare(const struct lost *l, const struct gap *g)
+{
+    bool conflict = (l->write || g->write) && !(l->atomic && g->atomic) && (l->bytes & g->bytes);
+
+    if (conflict && l->thread == g->thread && l->from >= g->low && l->from < g->high && offered(g->offer, l->saw))
+        lost_alarm = true;
+}
+
+/* Which bytes of the word at a the access touches. */
+static uint8_t bytes_of(uintptr_t a, uintptr_t addr, size_t size)
+{
+    unsigned first = addr > a ? (unsigned)(addr - a) : 0, end = addr + size < a + WORD ? (unsigned)(addr + size - a) : WORD;
+    return (uint8_t)((1u << end) - (1u << first));
+}
+
+/* ---- the lost accesses ---- */
+
+static void lose(const struct thread *t, uintptr_t addr, size_t size, bool write, bool atomic, uint64_t saw)
+{
+    for (uintptr_t a = addr / WORD * WORD; a < addr + size; a += WORD) {
+        struct spot *s = spot_of(a);
+        uint8_t bytes = bytes_of(a, addr, size);
+        int i = s->lost;
+        while (i && !(lost[i].thread == t->id && lost[i].bytes == bytes && lost[i].from == t->spin_from && lost[i].write == write &&
+                      lost[i].atomic == atomic && lost[i].saw == saw))
+            i = lost[i].next;
+        if (i)
+            continue;
+        losts += !losts;
+        lost = room_for(lost, losts, &lost_room, sizeof *lost);
+        lost[losts] = (struct lost){s->lost, (int16_t)t->id, (int16_t)t->spin_from, write, atomic, bytes, saw};
+        s->lost = losts++;
+        for (int g = s->gaps; g; g = gap[g].next)
+            compare(&lost[s->lost], &gap[g]);
+    }
+}
+
+/* The thread is blocked behind an iteration whose accesses, from this event on and before the other, are lost. */
+void lost_iteration(const struct thread *t, int first, int end)
+{
+    const struct event *e = ev(G->thread[t->id].at[t->spin_from]);
+    uintptr_t again = G->place[e->loc].addr; /* accessed once more in any case */
+    uint64_t saw = sight(again, e->value);
+
+    for (int i = first; i < end; i++) {
+        e = ev(G->thread[t->id].at[i]);
+        if (e->loc >= 0 && (G->place[e->loc].addr != again || (e->kind == E_WRITE && t->req.op == OP_LOAD)))
+            lose(t, G->place[e->loc].addr, e->size, e->kind == E_WRITE, true, saw);
+    }
+    for (int i = 0; i < t->touches; i++)
+        if (t->touch[i].epoch > first && t->touch[i].epoch <= end)
+            lose(t, t->touch[i].addr, t->touch[i].size, t->touch[i].write, false, saw);
+}
+
+/* ---- the gaps ---- */
+
+static struct {
+    int done;
+    bool any;
+    uint32_t known;
+    uint64_t offer[MAX_THREADS][BLOOM];
+} offers[MAX_THREADS];
+
+void lost_begin(void)
+{
+    for (int t = 0; t < MAX_THREADS; t++)
+        offers[t].done = -1;
+}
+
+/* The thread's last events are taken back. */
+void lost_forget(int t)
+{
+    offers[t].done = -1;
+}
+
+/* Another thread accesses the stack of t; or a run is dropped although t looked at its own stack in the iteration. */
+void lost_stack(int t, bool shared)
+{
+    static uint32_t known[2];
+
+    known[shared] |= 1u << t;
+    lost_alarm |= !lost_keeps && (known[0] & known[1] & 1u << t);
+}
+
+/* What a read of thread t could have seen that is not causally after the end of the gap. */
+static void collect(uint64_t *offer, int t, int high)
+{
+    memset(offer, 0, BLOOM * sizeof *offer);
+    for (int loc = 0; loc < G->places; loc++)
+        if (G->place[loc].last >= 0)
+            add_offer(offer, sight(G->place[loc].addr, G->place[loc].init));
+    for (int s = 0; s < G->count; s++)
+        if (ev(s)->kind == E_WRITE && ev(s)->porf.n[t] < high)
+            add_offer(offer, sight(G->place[ev(s)->loc].addr, ev(s)->value));
+}
+
+static void enter(struct spot *s, struct gap new)
+{
+    int i = s->gaps;
+    bool more = false;
+
+    while (i && !(gap[i].thread == new.thread && gap[i].bytes == new.bytes && gap[i].write == new.write &&
+                  gap[i].atomic == new.atomic))
+        i = gap[i].next;
+    if (!i) {
+        gaps += !gaps;
+        gap = room_for(gap, gaps, &gap_room, sizeof *gap);
+        new.next = s->gaps;
+        gap[gaps] = new;
+        s->gaps = i = gaps++;
+        more = true;
+    }
+    struct gap *g = &gap[i];
+    more |= new.low < g->low || new.high > g->high;
+    g->low = new.low < g->low ? new.low : g->low;
+    g->high = new.high > g->high ? new.high : g->high;
+    for (int k = 0; k < BLOOM; k++) {
+        more |= (new.offer[k] & ~g->offer[k]) != 0;
+        g->offer[k] |= new.offer[k];
+    }
+    for (int l = more ? s->lost : 0; l; l = lost[l].next)
+        compare(&lost[l], g);
+}
+
+/* Thread me, whose last event or the one in hand is this, makes an access. */
+void lost_access(int me, const struct event *e, uintptr_t addr, size_t size, bool write, bool atomic)
+{
+    if (offers[me].done != e->index) {
+        offers[me].done = e->index;
+        offers[me].known = 0;
+        offers[me].any = memcmp(&e->porf, &e->hb, sizeof e->hb) != 0;
+    }
+    for (int t = 0; t < run_threads() && offers[me].any; t++) {
+        struct gap g = {.thread = (int16_t)t, .low = e->hb.n[t], .high = e->porf.n[t], .write = write, .atomic = atomic};
+        if (g.high <= g.low)
+            continue;
+        if (!(offers[me].known >> t & 1))
+            collect(offers[me].offer[t], t, g.high);
+        offers[me].known |= 1u << t;
+        memcpy(g.offer, offers[me].offer[t], sizeof g.offer);
+        for (uintptr_t a = addr / WORD * WORD; a < addr + size; a += WORD) {
+            g.bytes = bytes_of(a, addr, size);
+            enter(spot_of(a), g);
+        }
+    }
+}
