@@ -286,7 +286,7 @@ int run_child(int parent, int n);
 
 /* ---- explore.c ---- */
 
-enum cut { CUT_EVENTS = 1, CUT_EXECUTIONS = 2, CUT_TIME = 4 };
+enum cut { CUT_EVENTS = 1, CUT_EXECUTIONS = 2, CUT_TIME = 4, CUT_UNROLL = 8, CUT_POLL = 16 };
 
 struct statistics {
     uint64_t executions, blocked, runs, steps;
@@ -298,6 +298,10 @@ struct statistics {
     int cut;      /* which bounds were reached, as bits of enum cut */
     uint32_t weakened; /* which rules of --weaken changed a call, as bits */
     bool assumed; /* an assume failed */
+    bool polls;   /* an iteration with a lock and its unlock was left out */
+    bool tries;   /* a try-lock was added */
+    bool ranges;  /* the program asked for any integer */
+    uint64_t unrolled; /* call site of a loop that --unroll has cut */
 };
 
 extern struct statistics statistics;
@@ -413,6 +417,8 @@ struct options {
     bool outcomes, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
     int jobs;
     int bound;          /* most events of one thread */
+    int unroll;         /* most events of one call site in one thread, or 0 */
+    long low, high;     /* what any integer is */
     double timeout;
     uint64_t most;      /* executions */
     const char *json, *svg, *save, *replay, *entry;

@@ -244,6 +244,7 @@ static bool add_read(struct thread *t)
     struct event *e = graph_add(G, t->id);
     int stamp = G->count - 1;
 
+    statistics.tries |= t->req.op == OP_TRYLOCK;
     e->kind = E_READ;
     describe(e, t);
     e->flags = t->req.weak && options.spurious ? F_WEAK : 0;

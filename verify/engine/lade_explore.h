@@ -16,6 +16,9 @@
  *     explore_end(v);
  *
  * The specification runs outside of the program: it may use its arguments only.
+ *
+ * explore_choose(n) returns each of 0 to n - 1 in some executions: a random word, a malloc that fails, an event that may or
+ * may not happen. __VERIFIER_nondet_bool() has both values, __VERIFIER_nondet_int() and the other integers those of --nondet.
  */
 #ifndef LADE_EXPLORE_H
 #define LADE_EXPLORE_H
@@ -26,6 +29,7 @@
 void explore_spec(size_t size, bool (*step)(void *state, int op, long arg, long result));
 void explore_begin(int op, long arg);
 void explore_end(long result);
+int explore_choose(int n);
 void __VERIFIER_assume(bool);
 
 #endif

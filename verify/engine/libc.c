@@ -471,6 +471,37 @@ void X(__VERIFIER_assume)(int c)
     ask(OP_ASSUME, NULL, 0, 0, RELAXED, 0, PC);
 }
 
+/* ---- choices: every value is tried ---- */
+
+static long choose(long n, uint64_t pc)
+{
+    if (n < 1)
+        fail(ERR_UNSUPPORTED, pc, 0, "a choice among %ld values", n);
+    return n == 1 ? 0 : (long)ask(OP_CHOOSE, NULL, 0, (word)n, RELAXED, 0, pc);
+}
+
+static long any_integer(uint64_t pc)
+{
+    statistics.ranges = true;
+    return options.low + choose(options.high - options.low + 1, pc);
+}
+
+int X(explore_choose)(int n) { return (int)choose(n, PC); }
+_Bool X(__VERIFIER_nondet_bool)(void) { return choose(2, PC) != 0; }
+
+#define NONDET(RENAMED, T) T RENAMED(void) { return (T)any_integer(PC); }
+NONDET(X(__VERIFIER_nondet_char), char)
+NONDET(X(__VERIFIER_nondet_uchar), unsigned char)
+NONDET(X(__VERIFIER_nondet_short), short)
+NONDET(X(__VERIFIER_nondet_ushort), unsigned short)
+NONDET(X(__VERIFIER_nondet_int), int)
+NONDET(X(__VERIFIER_nondet_uint), unsigned)
+NONDET(X(__VERIFIER_nondet_long), long)
+NONDET(X(__VERIFIER_nondet_ulong), unsigned long)
+NONDET(X(__VERIFIER_nondet_longlong), long long)
+NONDET(X(__VERIFIER_nondet_ulonglong), unsigned long long)
+NONDET(X(__VERIFIER_nondet_size_t), size_t)
+
 /* ---- output: kept for --outcomes ---- */
 
 static void print(const char *format, ...)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct options options = {.model = RC11, .leaks = true, .liveness = true, .races = true, .spurious = true, .spin = true,
-                          .uninit = true, .jobs = 1, .bound = 2000, .stop_thread = -1};
+                          .uninit = true, .jobs = 1, .bound = 2000, .high = 1, .stop_thread = -1};
 struct failure failure;
 
 static double started;
@@ -194,6 +194,8 @@ static const char *const usage_text =
     "  --jobs N, -j N           use N processes\n"
     "  --stop-threads           also stop each thread at each step: the others must finish (lock-freedom)\n"
     "  --max-events N           most events of one thread (2000)\n"
+    "  --unroll N               most times that a thread executes one call site; a loop that is cut is named\n"
+    "  --nondet LO:HI           values of __VERIFIER_nondet_int and its like (0:1)\n"
     "  --max-executions N       stop after N executions\n"
     "  --timeout SECONDS        stop after that time\n"
     "  --no-leaks --no-liveness --no-races --no-uninit --no-spurious --no-spin\n"
@@ -222,6 +224,17 @@ static double number(const char *option, const char *text)
         usage(why);
     }
     return n;
+}
+
+static void range(const char *text)
+{
+    char *end;
+
+    options.low = strtol(text, &end, 10);
+    if (*end++ == ':')
+        options.high = strtol(end, &end, 10);
+    if (end[0] || options.low > options.high || options.high - options.low > 1000)
+        usage("--nondet takes LO:HI, at most 1000 apart");
 }
 
 static bool model_option(const char *name)
@@ -283,6 +296,10 @@ static void parse(int argc, char **argv)
             options.entry = strcmp(v, "main") ? v : NULL; /* the program's own has another name here */
         else if (!strcmp(a, "--max-events"))
             options.bound = (int)number(a, v);
+        else if (!strcmp(a, "--unroll"))
+            options.unroll = (int)number(a, v);
+        else if (!strcmp(a, "--nondet"))
+            range(v);
         else if (!strcmp(a, "--max-executions"))
             options.most = (uint64_t)number(a, v);
         else if (!strcmp(a, "--timeout"))
@@ -307,10 +324,10 @@ static void stop_each(void)
         for (int k = 1; k < all.most_events[t] - 1; k++) {
             options.stop_thread = t;
             options.stop_at = k;
-            uint64_t ended = statistics.executions + statistics.blocked;
+            uint64_t ended = statistics.executions + statistics.blocked + statistics.again;
             explore_all(true);
             all.stops++;
-            if (!failure.kind && !statistics.cut && ended == statistics.executions + statistics.blocked)
+            if (!failure.kind && !statistics.cut && ended == statistics.executions + statistics.blocked + statistics.again)
                 engine_bug("no run came to an end with thread %d stopped", t);
             if (failure.kind || statistics.cut) {
                 all.cut |= statistics.cut;
@@ -359,8 +376,26 @@ static void print_failure(void)
     trace_print(stdout);
 }
 
+static void print_bound(void)
+{
+    struct site s = symbol_site(statistics.unrolled);
+
+    if (statistics.cut & CUT_TIME)
+        printf("bound: time\n");
+    else if (statistics.cut & CUT_EXECUTIONS)
+        printf("bound: executions\n");
+    else if (statistics.cut & CUT_UNROLL)
+        printf("bound: a thread may execute %s:%d more than %d times\n", s.file ? s.file : "?", s.line, options.unroll);
+    else if (statistics.cut & CUT_POLL)
+        printf("bound: a loop polls behind a mutex, and the program has a try-lock\n");
+    else
+        printf("bound: events of a thread\n");
+}
+
 static int conclude(double seconds)
 {
+    if (statistics.polls && statistics.tries)
+        statistics.cut |= CUT_POLL; /* what a try-lock saw in between was left out */
     /* Each blocked execution stood for others that go on; when there is none that ends, something was wrong. And some run
        must have come to an end of one kind or the other, or what was left out was everything. */
     bool nothing = !failure.kind && !statistics.executions && !statistics.cut && !options.replay &&
@@ -390,10 +425,10 @@ static int conclude(double seconds)
         picture_write(options.svg);
     if (options.json)
         report_write(options.json, verdict, seconds);
+    if (statistics.ranges)
+        printf("nondet: integers from %ld to %ld\n", options.low, options.high);
     if (statistics.cut)
-        printf("bound: %s\n", statistics.cut & CUT_TIME         ? "time"
-                              : statistics.cut & CUT_EXECUTIONS ? "executions"
-                                                                : "events of a thread");
+        print_bound();
     else if (vacuous && !failure.kind)
         printf("vacuous: no execution completed: every one %s\n",
                !statistics.assumed ? "waits" : options.liveness ? "failed an assume" : "failed an assume or waits");

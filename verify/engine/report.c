@@ -117,7 +117,7 @@ void report_write(const char *path, const char *verdict, double seconds)
             (unsigned long long)statistics.blocked, (unsigned long long)statistics.runs);
     fprintf(out, "  \"seconds\": %.6f, \"longest_graph\": %d, \"deepest_revisit\": %d, \"bound_hit\": %s,\n", seconds,
             statistics.longest, statistics.frames, statistics.cut ? "true" : "false");
-    fprintf(out, "  \"stops\": %d,\n", statistics.stops);
+    fprintf(out, "  \"stops\": %d, \"repeated\": %llu,\n", statistics.stops, (unsigned long long)statistics.again);
     sites(out);
     fprintf(out, "  \"errors\": [");
     if (failure.kind)

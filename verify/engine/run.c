@@ -469,7 +469,7 @@ static bool matches(const struct thread *t, const struct event *e)
     if (q->op != e->op)
         return false;
     if (e->loc < 0)
-        return q->order == e->order && q->extra == e->extra;
+        return q->order == e->order && q->extra == e->extra && (q->op != OP_CHOOSE || q->operand == e->operand);
     if (q->addr != G->place[e->loc].addr || q->size != e->size)
         return false;
     if (e->kind == E_WRITE)
@@ -684,6 +684,18 @@ bool run_over(const struct thread *t)
 static int fresh;     /* what has been added in this run begins here */
 static bool hopeless; /* some thread waits for good: nothing new can come of this run */
 
+/* Has the thread executed this call site as often as --unroll allows? */
+static bool unrolled(const struct thread *t)
+{
+    int n = 0;
+
+    for (int i = 0; i < t->done && t->req.pc; i++) {
+        const struct event *e = ev(G->thread[t->id].at[i]);
+        n += e->pc == t->req.pc && e->op == t->req.op && !(e->kind == E_WRITE && (e->flags & F_RMW));
+    }
+    return n >= options.unroll;
+}
+
 /* Is the next request of the thread one that can be added now? */
 static bool enabled(struct thread *t)
 {
@@ -703,6 +715,11 @@ static bool enabled(struct thread *t)
         return thread[q->extra].state == T_DONE;
     if (t->done >= options.bound) {
         statistics.cut |= CUT_EVENTS;
+        return blocked_by(t, WHY_BOUND);
+    }
+    if (options.unroll && unrolled(t)) {
+        statistics.cut |= CUT_UNROLL;
+        statistics.unrolled = q->pc;
         return blocked_by(t, WHY_BOUND);
     }
     if (t->awaited && !spin_waits(t))

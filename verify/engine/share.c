@@ -278,7 +278,13 @@ static void add_up(void)
         statistics.frames = s->frames > statistics.frames ? s->frames : statistics.frames;
         statistics.cut |= s->cut;
         statistics.weakened |= s->weakened;
+        statistics.again += s->again;
         statistics.assumed |= s->assumed;
+        statistics.polls |= s->polls;
+        statistics.tries |= s->tries;
+        statistics.ranges |= s->ranges;
+        if (s->unrolled)
+            statistics.unrolled = s->unrolled;
     }
 }
 

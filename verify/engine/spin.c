@@ -139,18 +139,40 @@ static bool loses_order(const struct thread *t, struct clock without)
     return lin_active() && memcmp(&with, &without, sizeof with) != 0;
 }
 
+/* Mutexes that were unlocked further on and are not yet locked, seen backwards. */
+struct locked {
+    int loc[4], depth;
+};
+
+/* Can this event go with its iteration? What it wrote is what was there before, at the latest when the iteration ends. */
+static bool removable(const struct event *e, struct locked *m)
+{
+    if (e->kind == E_READ || e->kind == E_FENCE || e->kind == E_CHOICE || writes_back(e))
+        return true;
+    if (e->op == OP_UNLOCK && e->value == 0 && m->depth < 4) {
+        m->loc[m->depth++] = e->loc;
+        return true;
+    }
+    return e->kind == E_WRITE && e->op == OP_LOCK && m->depth && m->loc[--m->depth] == e->loc;
+}
+
 /* Has the thread been in this state before, with no write, create or visible plain store since? */
 static bool repeats(struct thread *t, uint64_t state)
 {
+    struct locked m = {.depth = 0};
+    bool polls = false;
+
     for (int i = t->done - 1; i >= 0; i--) {
         const struct event *e = ev(G->thread[t->id].at[i]);
-        if (e->kind != E_READ && e->kind != E_FENCE && e->kind != E_CHOICE && !writes_back(e))
+        if (!removable(e, &m) || e->effects != t->effects)
             return false;
-        if (e->effects != t->effects)
-            return false;
-        if (e->kind == E_READ && e->state == state && e->pc == t->req.pc) {
+        polls |= e->op == OP_UNLOCK;
+        if (e->kind == E_READ && e->state == state && e->pc == t->req.pc && !m.depth) {
             t->spin_from = i;
-            return !loses_order(t, acquired(t, i));
+            if (loses_order(t, acquired(t, i)) || (polls && statistics.tries))
+                return false; /* a try-lock sees that the mutex is taken */
+            statistics.polls |= polls;
+            return true;
         }
     }
     return false;
@@ -161,7 +183,7 @@ static bool bare(const struct thread *t)
 {
     for (int i = t->spin_from; i < t->done; i++) {
         const struct event *e = ev(G->thread[t->id].at[i]);
-        if (e->kind == E_CHOICE || (i > t->spin_from && e->plain))
+        if (e->kind == E_CHOICE || e->op == OP_LOCK || (i > t->spin_from && e->plain))
             return false;
         if (e->loc >= 0 && G->place[e->loc].addr != t->req.addr)
             return false;
@@ -251,18 +273,18 @@ enum skip spin_skips(struct thread *t)
     int op = t->req.op;
     enum skip skip = SKIP_NOT;
 
-    if (((op <= OP_CAS && op != OP_STORE) || op == OP_TRYLOCK) && repeats(t, spin_state(t)))
+    if (((op <= OP_CAS && op != OP_STORE) || op == OP_LOCK || op == OP_TRYLOCK) && repeats(t, spin_state(t)))
         skip = bare(t) ? SKIP_BARE : SKIP_WAIT;
     else if ((op <= OP_UNLOCK || op == OP_FENCE || op == OP_ASSUME || op == OP_END) && retries(t))
         skip = SKIP_RETRY;
     return within_kept(t, skip) ? SKIP_NOT : skip;
 }
 
-/* Written back by a loop that waits, this one or another: a load of it would find nothing new. */
+/* Written by a loop that waits, this one or another, and as before when its iteration ends: a load would find nothing new. */
 static bool idle(const struct event *w)
 {
     const struct thread *t = &thread[w->thread];
-    return writes_back(w) && t->state == T_BLOCKED && t->why == WHY_SPIN && w->index >= t->spin_from;
+    return (writes_back(w) || is_lock(w->op)) && t->state == T_BLOCKED && t->why == WHY_SPIN && w->index >= t->spin_from;
 }
 
 /*
@@ -273,6 +295,8 @@ bool spin_stuck(const struct thread *t)
 {
     for (int i = t->spin_from; i < t->done; i++) {
         const struct event *e = ev(G->thread[t->id].at[i]);
+        if (e->op == OP_CHOOSE)
+            return false;
         if (e->kind != E_READ)
             continue;
         int newest = G->place[e->loc].count - 1;
@@ -295,7 +319,7 @@ bool spin_rewind(struct thread *t, int since)
     if (t->stays || t->done > LONG || from < since || from != G->count - (t->done - t->spin_from))
         return false;
     for (int x = from; x < G->count; x++) {
-        if (ev(x)->kind == E_CHOICE)
+        if (ev(x)->kind == E_CHOICE || is_lock(ev(x)->op))
             return false;
         if (ev(x)->kind != E_READ)
             continue;
@@ -343,8 +367,9 @@ bool spin_hopeless(const struct thread *t)
 
     if (t->skip != SKIP_RETRY && t->plain)
         return false;
-    while (ev(G->thread[t->id].at[i])->kind != E_READ)
-        i--;
+    for (; ev(G->thread[t->id].at[i])->kind != E_READ; i--)
+        if (ev(G->thread[t->id].at[i])->plain)
+            return false;
     if (t->touches && t->touch[t->touches - 1].epoch > i)
         lost_stack(t->id, false);
     int stamp = G->thread[t->id].at[i];

@@ -45,7 +45,7 @@ static const char *value_short(word v, int size)
 /* The write half of a read-modify-write is told together with its read. */
 bool trace_hidden(const struct event *e)
 {
-    return e->kind == E_WRITE && (e->flags & F_RMW);
+    return (e->kind == E_WRITE && (e->flags & F_RMW)) || e->op == OP_AGAIN;
 }
 
 /* Does the store happen after the load? Then the load could not have read it, and did not miss it. */
@@ -107,6 +107,9 @@ const char *trace_event(const struct event *e)
         break;
     case E_END:
         snprintf(out, sizeof out, "end");
+        break;
+    case E_CHOICE:
+        snprintf(out, sizeof out, "choose %s of %s", value_text(e->value), value_text(e->operand));
         break;
     default:
         snprintf(out, sizeof out, "mark");
