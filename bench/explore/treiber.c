@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A stack (Treiber 1986): PUSHES threads push an element each, POPS threads pop one. */
+/* A stack (Treiber 1986): PUSHES threads push an element each, the others pop one. Nothing is freed. */
 #include "threads.h"
 
 struct node {
@@ -8,12 +8,12 @@ struct node {
 };
 
 static struct node *_Atomic top;
-static struct node node[PUSHES];
 
-static void push(struct node *n)
+static void push(int value)
 {
-    struct node *old;
+    struct node *n = malloc(sizeof *n), *old;
 
+    n->value = value;
     do {
         old = atomic_load_explicit(&top, memory_order_acquire);
         n->next = old;
@@ -36,8 +36,7 @@ static int pop(void)
 static void thread(int id)
 {
     if (id < PUSHES) {
-        node[id].value = id + 1;
-        push(&node[id]);
+        push(id + 1);
     } else {
         int v = pop();
         assert(v >= 0 && v <= PUSHES);

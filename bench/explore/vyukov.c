@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bounded queue (Vyukov 2010): PUSHES threads push a word each, POPS threads pop one. */
+/* A bounded queue (Vyukov 2010): PUSHES threads push a word each, the others pop one. */
 #include "threads.h"
 
 enum { CELLS = 4 };

@@ -239,10 +239,7 @@ struct thread {
     struct clock now; /* hb clock of its last executed event */
     struct change *change; /* of shadow cells by this thread, in this run (shadow.c) */
     uint32_t changes, change_room;
-    struct shot shot[SHOTS]; /* its newest reads, since it last changed something that is not in stored */
-    int shots;
-    struct stored stored[STORED]; /* plain stores to memory that others may know, since then */
-    int stores;
+    int shots, stores; /* how many of those at the end */
     struct touch *touch; /* all plain accesses, since it last changed something */
     int touches, touch_room;
     char *stack_low, *stack_high, *deepest;
@@ -256,6 +253,8 @@ struct thread {
     int error; /* its errno */
     void *tls;
     void *keys[16];
+    struct shot shot[SHOTS]; /* its newest reads, since it last changed something that is not in stored */
+    struct stored stored[STORED]; /* plain stores to memory that others may know, since then */
 };
 
 extern struct thread thread[MAX_THREADS];

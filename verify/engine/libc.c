@@ -30,6 +30,8 @@ static word ask(int op, const void *addr, int size, word operand, int order, uin
 /* A handle is the thread's number plus one, so that 0 is never valid. */
 static int spawn(unsigned long *handle, void *(*start)(void *), int (*start11)(void *), void *arg, uint64_t pc)
 {
+    if (guessing)
+        guess_stop();
     int t = run_child(self->id, self->spawned++);
 
     if (t < 0)
@@ -47,6 +49,8 @@ static int spawn(unsigned long *handle, void *(*start)(void *), int (*start11)(v
 
 static struct thread *thread_of(unsigned long handle, uint64_t pc)
 {
+    if (guessing)
+        guess_stop();
     if (handle < 1 || handle > MAX_THREADS || thread[handle - 1].state == T_NONE)
         fail(ERR_THREAD, pc, 0, "no such thread");
     struct thread *t = &thread[handle - 1];

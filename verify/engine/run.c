@@ -355,14 +355,14 @@ bool run_guess(struct thread *t, const struct shot *from, word value)
 {
     static char kept[STACK_SIZE];
     static struct thread before;
-    enum { BELOW = 8192 }; /* what functions use below the stack of a parked thread */
+    enum { BELOW = 4096, HEAD = offsetof(struct thread, shot) }; /* below: what functions use of the stack meanwhile */
     char *low = (char *)(t->sp < from->sp ? t->sp : from->sp) - BELOW;
     word now[STORED], then[STORED];
     uint64_t state = spin_state(t);
 
     if (low < t->stack_low + 4096)
         low = t->stack_low + 4096;
-    before = *t;
+    memcpy(&before, t, HEAD);
     memcpy(kept, low, (size_t)(t->stack_high - low));
     for (int i = from->stores; i < t->stores; i++)
         copy_stored(&t->stored[i], &now[i]);
@@ -387,7 +387,7 @@ bool run_guess(struct thread *t, const struct shot *from, word value)
         copy_stored(&t->stored[i], &now[i]);
         same = same && now[i] == then[i];
     }
-    *t = before;
+    memcpy(t, &before, HEAD);
     memcpy(low, kept, (size_t)(t->stack_high - low));
     return same;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loops that only wait.
+ * Iterations that change nothing and can be left out: of loops that wait, and retries.
  *
- * A thread that comes back to the same instruction with the same stack and registers, and has changed nothing in
- * between that anybody could see, will do the same again: its iteration only waited. It is blocked there. Nothing is
- * lost: leaving a failed iteration out of a consistent graph gives a consistent graph, and a later write may still
- * revisit the reads of the iteration that failed.
+ * A thread that comes back to the same instruction with the same stack and registers, and has changed nothing in between
+ * that others could see, only waited. A thread that read a location again, and is where it would be had it read that value
+ * the first time, only retried. In both cases the execution without the iteration is explored too, and has the same errors
+ * but for those of the iteration's own accesses (lost.c). docs/explore.md, "What is left out", has the arguments.
  */
 #include "engine.h"
 
