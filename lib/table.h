@@ -326,6 +326,9 @@ struct array *lade_table_complete(struct lade_table *t);
 /* Cells for so many keys; tight: as trim packs them. */
 uint64_t lade_table_cells_for(uint64_t keys, bool tight);
 
+/* The cells of the array after a, if that is to have some more than a: that many, or more where old arrays wait. */
+uint64_t lade_table_cells_after(struct lade_table *t, const struct array *a, uint64_t cells);
+
 /* An empty array, or NULL. A tight one is filled to a higher load before a larger one is wanted. */
 struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight);
 void lade_table_array_free(struct array *a);

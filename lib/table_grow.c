@@ -216,17 +216,28 @@ void lade_table_retire(struct array *before, struct record *r)
 #define SPARE (UINT64_C(1) << 20)
 
 /*
- * The size that a needs next. Mostly removed keys: the same, which only cleans; or half of it when hardly any is left. But
- * while old arrays wait to be freed, only more than before: they then take no more memory than the table.
+ * Whether the next array may have any size. While old arrays wait to be freed, perhaps for a stopped thread, each one is at
+ * least twice as large as the one before: together they then take no more memory than the table.
  */
+static bool is_free_to_choose(struct lade_table *t)
+{
+    return atomic_load_explicit(&t->bytes, memory_order_relaxed) <= SPARE ||
+           atomic_load_explicit(&t->waiting, memory_order_relaxed) == 0;
+}
+
+uint64_t lade_table_cells_after(struct lade_table *t, const struct array *a, uint64_t cells)
+{
+    return cells >= 2 * a->cells || is_free_to_choose(t) ? cells : 2 * a->cells;
+}
+
+/* The size that a needs next. Mostly removed keys: the same, which only cleans; or half of it when hardly any is left. */
 static uint64_t size_after(struct lade_table *t, struct array *a)
 {
     uint64_t unit = a->sample + 1;
     uint64_t used = atomic_load_explicit(&a->used, memory_order_relaxed);
     uint64_t dead = atomic_load_explicit(&a->dead, memory_order_relaxed);
     uint64_t live;
-    bool spare = atomic_load_explicit(&t->bytes, memory_order_relaxed) <= SPARE ||
-                 atomic_load_explicit(&t->waiting, memory_order_relaxed) == 0;
+    bool spare = is_free_to_choose(t);
 
     if (dead > INT64_MAX)
         dead = 0; /* a key came back before its removal was counted */

@@ -217,7 +217,7 @@ static bool make_room(struct lade_table *t, uint64_t cells)
     while (a = lade_table_complete(t), a) {
         if (a->cells >= cells)
             return true;
-        if (!lade_table_grow(t, a, cells, false))
+        if (!lade_table_grow(t, a, lade_table_cells_after(t, a, cells), false) && !lade_table_grow(t, a, cells, false))
             return false;
     }
     return false;

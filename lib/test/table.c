@@ -607,3 +607,34 @@ Test(table, wrong_arguments_are_answered)
     lade_table_destroy(bytes);
     lade_table_destroy(NULL);
 }
+
+/* A thread that stopped inside an operation is a read section that does not end. */
+Test(table, reserves_leave_few_old_arrays_while_a_reader_is_stopped)
+{
+    struct lade_table *t = make_words();
+    struct lade_table_stats stats;
+    uint64_t table, keys = 0;
+
+    urcu_memb_read_lock();
+    for (int batch = 0; batch < 200; batch++, keys += 1000)
+        cr_assert_eq(lade_table_reserve(t, keys + 1000), LADE_OK);
+    lade_table_measure(t, &stats);
+    urcu_memb_read_unlock();
+    table = stats.cells * 16;
+    cr_assert_geq(stats.cells, keys);
+    cr_assert_leq(stats.bytes - table, 2 * table, "old arrays %llu, table %llu bytes",
+                  (unsigned long long)(stats.bytes - table), (unsigned long long)table);
+    lade_table_destroy(t);
+}
+
+/* Where twice the size is not to be had, what was asked for is. */
+Test(table, a_reserve_takes_what_there_is_while_a_reader_is_stopped)
+{
+    struct lade_table *t = make((struct lade_table_config){.max_bytes = UINT64_C(4) << 20});
+
+    urcu_memb_read_lock();
+    cr_assert_eq(lade_table_reserve(t, 50000), LADE_OK); /* 1.5 MiB */
+    cr_assert_eq(lade_table_reserve(t, 70000), LADE_OK); /* 2 MiB; 3 would be too much */
+    urcu_memb_read_unlock();
+    lade_table_destroy(t);
+}

@@ -139,7 +139,8 @@ LADE_API int lade_table_for_each(struct lade_table *table,
                                  bool (*visit)(void *context, const struct lade_table_entry *entry), void *context);
 
 /*
- * Makes room for keys in all, so that inserting up to that many will not grow a table in which none was removed. LADE_OK;
+ * Makes room for keys in all, so that inserting up to that many will not grow a table in which none was removed. While old
+ * arrays are not yet freed, a table that must grow at least doubles, as far as there is memory. LADE_OK;
  * LADE_NO_MEMORY; LADE_INVALID: more than 2^39.
  */
 LADE_API int lade_table_reserve(struct lade_table *table, uint64_t keys);
@@ -178,8 +179,7 @@ LADE_API void lade_table_measure(struct lade_table *table, struct lade_table_sta
  * load inserts into a table of the same kind; keys that are there keep their values. Each block is checked before something of
  * it is inserted. Where it ends early, *offset (may be NULL) is the beginning of the block that was not, or not completely,
  * inserted; all before it is in the table. LADE_OK; LADE_DAMAGED: not what save wrote, cut short, or something follows;
- * LADE_INVALID: of the other kind, or from a later version; LADE_IO: errno says why; LADE_NO_MEMORY and LADE_FULL as for
- * insert.
+ * LADE_INVALID: of the other kind, or from a later version; LADE_IO: errno says why; LADE_NO_MEMORY as for insert.
  */
 LADE_API int lade_table_save(struct lade_table *table, const char *path);
 LADE_API int lade_table_load(struct lade_table *table, const char *path, uint64_t *offset);
