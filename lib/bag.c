@@ -156,7 +156,7 @@ LADE_BAG_INLINE int complete(struct lade_bag_handle *h, uint64_t put, uint64_t b
 {
     if (!(filled(h->bag, h->slot) & LIMIT_CLOSED))
         return LADE_OK;
-    return take_back(h, h->slot, put, before) ? LADE_CLOSED : LADE_OK;
+    return take_back(h, h->slot, put, before) ? unless_closed(h->bag, LADE_CLOSED) : LADE_OK;
 }
 
 /* Put number t goes to slot t % capacity, in place of what put t - capacity left there. */
@@ -166,7 +166,7 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
     uint64_t n = b->config.capacity;
 
     if (is_closed(b))
-        return LADE_CLOSED;
+        return unless_closed(b, LADE_CLOSED);
     LADE_STEP();
     uint64_t ticket = atomic_fetch_add_explicit(&b->ticket, 1, memory_order_relaxed); /* only a number */
     uint64_t slot = ticket % n;
@@ -402,13 +402,13 @@ LADE_BAG_APART int put_any(struct lade_bag_handle *h, const void *element, uint6
     if (!is_valid(b, element))
         return LADE_INVALID;
     if (has_limits(b) && is_closed(b))
-        return LADE_CLOSED;
+        return unless_closed(b, LADE_CLOSED);
     if (b->config.samples_per_insert > 0 && !may_put(h))
-        return LADE_LIMITED;
+        return unless_closed(b, LADE_LIMITED);
     if (b->config.bytes) {
         size = b->config.bytes(b->config.context, element);
         if (!make_room(h, size))
-            return LADE_FULL;
+            return unless_closed(b, LADE_FULL);
     }
     uint64_t put = slot_word(h, element) | times << TIMES_SHIFT;
     int status = b->config.full == LADE_BAG_EVICT_OLDEST ? put_in_turn(h, put) : put_anywhere(h, put, false);
@@ -507,7 +507,7 @@ LADE_BAG_APART int exchange_any(struct lade_bag_handle *h, const void *in, void 
     if (!is_valid(b, in) || b->config.full == LADE_BAG_EVICT_OLDEST)
         return LADE_INVALID;
     if (is_closed(b))
-        return LADE_CLOSED;
+        return unless_closed(b, LADE_CLOSED);
     uint64_t size = b->config.bytes ? b->config.bytes(b->config.context, in) : 0;
     int status = swap(h, slot_word(h, in));
     if (status != LADE_OK)
@@ -551,7 +551,7 @@ LADE_BAG_INLINE int exchange_one(struct lade_bag_handle *h, const void *in, void
     LADE_STEP();
     uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* how far to look, no more */
     if (limit & LIMIT_CLOSED)
-        return LADE_CLOSED;
+        return unless_closed(b, LADE_CLOSED);
     uint64_t slots = slots_in(b, used(limit));
     if (!choose_at_once(h, EXCHANGE, word, slots, &tried))
         return exchange_word_further(h, word, out, slots, tried);

@@ -160,11 +160,26 @@ static inline void tell(const struct lade_bag *b, struct lade_event *event)
         lade_event_tell(event);
 }
 
-/* An early answer; a put looks again when its element is inside. */
+/* A cheap check: a put checks again when its element is inside, and CLOSED is returned by unless_closed(). */
 static inline bool is_closed(struct lade_bag *b)
 {
     LADE_STEP();
     return atomic_load_explicit(&b->limit, memory_order_relaxed) & LIMIT_CLOSED;
+}
+
+/*
+ * The status, or LADE_CLOSED if the bag is closed. What the closing thread did before happens before the return. It may have
+ * stopped before it woke the waiting threads, so every thread that finds the bag closed wakes them. A thread that waits
+ * without being woken here announced itself later, and then this is sequentially consistent with its own check.
+ */
+static inline int unless_closed(struct lade_bag *b, int status)
+{
+    LADE_STEP();
+    if (!(atomic_load_explicit(&b->limit, memory_order_seq_cst) & LIMIT_CLOSED)) /* [bag.closed] -> [bag.close] */
+        return status;
+    lade_event_tell(&b->arrived);
+    lade_event_tell(&b->left);
+    return LADE_CLOSED;
 }
 
 static inline uint64_t slots_in(const struct lade_bag *b, uint64_t groups)

@@ -72,7 +72,7 @@ static int saw_empty(struct lade_bag_handle *h, uint64_t limit)
             break;
     }
     add(h, SAW_EMPTY, 1);
-    return limit & LIMIT_CLOSED ? LADE_CLOSED : LADE_EMPTY;
+    return limit & LIMIT_CLOSED ? unless_closed(b, LADE_CLOSED) : LADE_EMPTY;
 }
 
 /* One pass through the groups in use keeps a slot, each one seen to hold an element with the same probability. */
@@ -155,7 +155,7 @@ static int saw_full(struct lade_bag_handle *h)
             break;
     }
     add(h, SAW_FULL, 1);
-    return LADE_FULL;
+    return limit & LIMIT_CLOSED ? unless_closed(b, LADE_CLOSED) : LADE_FULL;
 }
 
 int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put)

@@ -41,7 +41,7 @@ int lade_bag_sample(struct lade_bag_handle *h, struct lade_loan *loan)
     if (c->kind == LADE_BAG_RECORDS && atomic_load_explicit(&h->loans, memory_order_relaxed) >= c->loans)
         return LADE_TOO_MANY;
     if (c->samples_per_insert > 0 && !lade_bag_may_sample(h))
-        return is_closed(b) ? LADE_CLOSED : LADE_LIMITED; /* nobody puts any more */
+        return unless_closed(b, LADE_LIMITED); /* closed: no put will raise the limit */
     int status = lade_bag_choose(h, SAMPLE, 0);
     if (status != LADE_OK)
         return status;

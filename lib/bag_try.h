@@ -276,7 +276,7 @@ LADE_BAG_INLINE int place(struct lade_bag_handle *h, uint64_t put, bool plain)
         uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
         uint64_t groups = used(limit);
         if (limit & LIMIT_CLOSED)
-            return LADE_CLOSED;
+            return unless_closed(b, LADE_CLOSED);
         if (fill_nearby(h, slots_in(b, groups), put, plain))
             return LADE_OK;
         if (groups == b->groups)

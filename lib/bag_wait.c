@@ -95,10 +95,16 @@ static void tell_everybody(struct lade_bag *b)
     lade_event_tell_all(&b->left);
 }
 
-void lade_bag_close(struct lade_bag *b)
+static void mark_closed(struct lade_bag *b)
 {
     LADE_STEP();
-    atomic_fetch_or_explicit(&b->limit, LIMIT_CLOSED, memory_order_release); /* [bag.close] -> [bag.limit] */
+    atomic_fetch_or_explicit(&b->limit, LIMIT_CLOSED, memory_order_seq_cst); /* [bag.close] -> [bag.closed] */
+}
+
+/* A thread that stops between the two steps is not missed: whoever finds the mark wakes, see unless_closed(). */
+void lade_bag_close(struct lade_bag *b)
+{
+    mark_closed(b);
     tell_everybody(b);
 }
 

@@ -1,11 +1,12 @@
 /* harness
- * property: what a thread did before close is seen by whoever hears CLOSED
- * threads: 2
- * bound: 1 slot; close against draw
- * executions: 2
- * cover: closed
+ * property: what a thread did before close happens before every return of CLOSED: of draw, put, put_many and exchange
+ * engines: explore genmc/rc11
+ * threads: 3
+ * bound: 1 slot, words; close against one operation of each kind
+ * executions: 10
+ * cover: draw put put_many exchange
  */
-#define THREADS 2
+#define THREADS 3
 #include "harness.h"
 
 #include "futex.h"
@@ -14,22 +15,33 @@
 
 #include "bag_wait.c"
 
-static uint64_t data;
+#include "close_carry.h"
 
 static void setup(void)
 {
-    data = 0;
+    begin();
     make_bag(1);
 }
 
-static void thread(int id)
+static void operate(int which)
 {
-    if (id == 0) {
-        data = 7;
-        lade_bag_close(bag);
-    } else if (lade_bag_draw(handle[1], &out[1]) == LADE_CLOSED) {
-        assert(data == 7);
-        cover(closed);
+    in[1] = 5;
+    switch (which) {
+    case 0:
+        if (lade_bag_draw(handle[1], &out[1]) == LADE_CLOSED && is_carried())
+            cover(draw);
+        break;
+    case 1:
+        if (lade_bag_put(handle[1], &in[1]) == LADE_CLOSED && is_carried())
+            cover(put);
+        break;
+    case 2:
+        if (lade_bag_put_many(handle[1], &in[1], 1) == 0 && is_carried())
+            cover(put_many);
+        break;
+    default:
+        if (lade_bag_exchange(handle[1], &in[1], &out[1]) == LADE_CLOSED && is_carried())
+            cover(exchange);
     }
 }
 
