@@ -240,11 +240,23 @@ static uint64_t position_of(const struct lade_mpmc *r, uint64_t ticket)
     return ticket & ((UINT64_C(1) << r->position_bits) - 1);
 }
 
+/* The round whose last turn would wrap to 0. */
+static uint64_t last_round(const struct lade_mpmc *r)
+{
+    return (UINT64_C(1) << (63 - r->cell_bits)) - 1;
+}
+
+/*
+ * No ticket belongs to the last round. The one behind it waits for a turn that no entry has room for: from there on a push
+ * meets FULL and a pop EMPTY, for ever.
+ */
 static uint64_t ticket_after(const struct lade_mpmc *r, uint64_t ticket)
 {
-    if (position_of(r, ticket) + 1 == r->capacity)
-        return ((ticket >> r->position_bits) + 1) << r->position_bits;
-    return ticket + 1;
+    uint64_t round = (ticket >> r->position_bits) + 1;
+
+    if (position_of(r, ticket) + 1 != r->capacity)
+        return ticket + 1;
+    return (round < last_round(r) ? round : last_round(r) + 1) << r->position_bits;
 }
 
 static void mpmc_init(struct lade_mpmc *r)

@@ -4,7 +4,7 @@
  * threads: 1
  * bound: any capacity, handles, round, cell
  * flags: --unwind 40
- * cover: last_of_round refused
+ * cover: last_of_round used_up refused
  */
 #define THREADS 1
 #define SEQUENTIAL
@@ -23,13 +23,17 @@ static void tickets(struct lade_mpmc *r)
     uint64_t round = nondet_uint64(), position = nondet_uint64();
 
     assume(position < r->capacity);
-    assume(round < (UINT64_MAX >> r->position_bits) - 1);
+    assume(round < last_round(r));
     uint64_t ticket = round << r->position_bits | position;
     uint64_t next = ticket_after(r, ticket);
     assert(position_of(r, ticket) == position);
     assert(position_of(r, next) < r->capacity);
     assert(next > ticket);
-    if (position + 1 == r->capacity) {
+    if (position + 1 == r->capacity && round + 1 == last_round(r)) {
+        /* No entry can have the turn that this ticket waits for, and the turn of an entry never wraps. */
+        cover(used_up);
+        assert((next >> r->position_bits << 1) > UINT64_MAX >> r->cell_bits);
+    } else if (position + 1 == r->capacity) {
         cover(last_of_round);
         assert(next >> r->position_bits == round + 1 && position_of(r, next) == 0);
     } else {

@@ -26,7 +26,7 @@
  * Stopped      a thread that stops for ever hinders nobody. It keeps at most the word that it was about to push or has
  *              popped, and its handle; the ring loses no capacity. (spsc: the other side then meets FULL or EMPTY.)
  * Lifetime     an mpmc ring makes 2^63 / (1 + handles / capacity) operations or more. Then its turn numbers are used up, and
- *              it answers only LADE_FULL and LADE_EMPTY. The least is 2^47, for 1 word and 65,536 handles: 163 days at 10
+ *              it returns only LADE_FULL and LADE_EMPTY. The least is 2^47 - 2, for 1 word and 65,536 handles: 163 days at 10
  *              million operations a second. With no more handles than words it is 2^62 or more.
  */
 #ifndef LADE_RING_H
