@@ -1,5 +1,5 @@
 /* harness
- * property: exchange is one step: a bounded multiset explains what two threads see of it, EMPTY included
+ * property: exchange is one step: a bounded multiset explains what two threads see of it in a bag with one slot, EMPTY included
  * engines: explore
  * threads: 2
  * bound: 1 slot; put and draw against exchange and draw

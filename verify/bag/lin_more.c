@@ -1,5 +1,5 @@
 /* harness
- * property: whatever two threads see of a bag, a bounded multiset explains it, FULL and EMPTY included
+ * property: whatever two threads see of a bag with one slot, a bounded multiset explains it, FULL and EMPTY included (with more slots and threads the two can contradict each other)
  * engines: explore
  * threads: 2
  * bound: 1 slot; two puts and a draw against draw and put

@@ -18,17 +18,21 @@
  *              the bag from the beginning of the call to that claim is equally likely, for every schedule that does not
  *              depend on the random numbers. Not promised: anything about elements that arrive or leave in between, and
  *              independence of a schedule that watches the caches. exchange, sample and evict choose in the same way.
- * EMPTY, FULL  EMPTY: at some instant of the call no completed put was left undrawn. FULL: at some instant no slot was
- *              free; a slot is free again when the draw that emptied it has completed.
+ * EMPTY, FULL  EMPTY is about completed puts: at some instant of the call every element whose put had completed was drawn.
+ *              FULL is about completed draws: at some instant of the call no slot was free, where a slot is free again when
+ *              the draw that emptied it has completed. A put or draw under way counts for neither. Therefore the two can
+ *              contradict each other across operations that overlap: a bag in which put returns FULL and draw returns
+ *              EMPTY is not linearizable. put, draw and exchange themselves each take effect in one step.
  * Capacity     exact. Slots come into use as they are needed, so that a bag with few elements is quick to draw from.
  * Progress     lock-free: an operation repeats only when another one succeeded meanwhile. Only the functions named
  *              _wait wait.
  * Ordering     what a thread did before a put happens before what the thread that draws, exchanges or samples the
- *              element does afterwards; what it did before a close, before what a thread does that hears LADE_CLOSED of it.
+ *              element does afterwards. What it did before a close happens before every return of LADE_CLOSED.
  * Memory       allocated at creation, none afterwards. 8 bytes a slot, 8 a group of 64, about 1 KiB a handle; refs and
  *              records (and words under LADE_BAG_EVICT_OLDEST): the element, rounded up to a multiple of 8 bytes, from 64
  *              bytes on of 64, and 8 bytes more for each slot, and for each handle 3 + loans spare ones.
- * Stopped      a thread that stops for ever inside an operation hinders nobody. It costs at most the element or the
+ * Stopped      a thread that stops for ever inside an operation hinders nobody. If it stops inside close, the first operation
+ *              that returns LADE_CLOSED wakes the waiting threads in its place. It costs at most the element or the
  *              slot that the operation held (put_many: of words, up to 64), and its handle, which must not be used again.
  * Lifetime     some numbers repeat. A put under LADE_BAG_EVICT_OLDEST that sleeps between its last look at the slot and its
  *              step for just 2^16 rounds of capacity puts, or a multiple of that, may leave its element in place of a newer
@@ -212,7 +216,10 @@ LADE_API int lade_bag_sample_wait(struct lade_bag_handle *handle, struct lade_lo
  */
 LADE_API void lade_bag_close(struct lade_bag *bag);
 
-/* Every call that is waiting answers LADE_CANCELLED. Later ones wait as usual. */
+/*
+ * Every call that is waiting returns LADE_CANCELLED. Later ones wait as usual, and so does a call that is about to wait: one
+ * that has found nothing, but has not yet noted how often the bag was cancelled, misses this cancel.
+ */
 LADE_API void lade_bag_cancel(struct lade_bag *bag);
 
 /* What was done so far; put == drawn + evicted + held. Exact at rest, else off by the operations under way. */

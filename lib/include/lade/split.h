@@ -119,7 +119,8 @@ struct lade_split_item {
  * LADE_OK; LADE_CONFLICT and LADE_PRESENT as the configuration says; LADE_INVALID: no key, or a class or name that the split
  * does not have. Quota: LADE_FULL, the class has no token left; LADE_LIMITED, what is left of the class is in the hands of
  * threads inside route: try again; LADE_TOO_MANY, more threads than agreed. Compact: LADE_FULL, no place is left for this item.
- * LADE_NO_MEMORY, LADE_FULL as lade_table_insert(). Unless it is LADE_OK, *part is LADE_SPLIT_NO_PART and the key is not
+ * Exact: LADE_NO_MEMORY as lade_table_insert(); LADE_FULL, sixteen names have hashes with 60 equal bits (by chance this does
+ * not happen). Unless it is LADE_OK, *part is LADE_SPLIT_NO_PART and the key is not
  * recorded; a group or a content that was decided on the way stays so.
  */
 LADE_API int lade_split_route(struct lade_split *split, const struct lade_split_item *item, unsigned *part);
@@ -183,7 +184,8 @@ struct lade_split_difference {
  * Adds the decisions of another split with the same seed and parts; both exact, neither in use. On a difference the part
  * with the smallest PRF(salt, name, part) is chosen, so that the result does not depend on who is merged with whom, in which
  * order, how often. tell (may be NULL) hears of each difference. Unless resolve is true, differences change nothing:
- * LADE_CONFLICT. Else LADE_OK, LADE_INVALID, LADE_NO_MEMORY, LADE_FULL. *differences may be NULL.
+ * LADE_CONFLICT. Else LADE_OK, LADE_INVALID, or LADE_NO_MEMORY and LADE_FULL as lade_split_route() on an exact split; then
+ * decisions of the other split may be missing, and merging again adds them. *differences may be NULL.
  */
 LADE_API int lade_split_merge(struct lade_split *into, struct lade_split *from, uint64_t salt, bool resolve,
                               void (*tell)(void *context, const struct lade_split_difference *difference),
