@@ -1,0 +1,45 @@
+/* harness
+ * property: an old array is freed after the last batch of look-ups has left it, and read by none after that
+ * threads: 2
+ * bound: 1 to 2 cells; growth, moves and reclamation; a batch of one key
+ * executions: 5
+ * cover: freed
+ * cover genmc: none
+ * engines: explore genmc/rc11
+ * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * timeout: 120
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 2
+#define RECLAIM
+#include "harness.h"
+
+#include "small.h"
+
+static const uint64_t key[1] = {1};
+static uint64_t value[1];
+static int status[1];
+
+static void setup(void)
+{
+    make(LADE_TABLE_WORDS, 1);
+    insert_(-1, 1, 5);
+}
+
+static void work(int id)
+{
+    if (id == 0) {
+        grow(2);
+        complete();
+        reclaim();
+        cover(freed);
+    } else {
+        assert(lade_table_get_many(table, key, 1, value, status) == 1 && value[0] == 5);
+    }
+}
+
+static void finish(void)
+{
+    assert(get_(-1, 1) == 5);
+    unmake();
+}

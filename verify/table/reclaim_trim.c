@@ -1,0 +1,42 @@
+/* harness
+ * property: an old array is freed after the last trim has left it, and read by none after that
+ * threads: 2
+ * bound: 1 to 1 cell; growth, moves and reclamation; a trim
+ * executions: 5
+ * cover: freed
+ * cover genmc: none
+ * engines: explore genmc/rc11
+ * flags genmc: --disable-spin-assume --disable-instruction-caching
+ * timeout: 120
+ */
+/* SPDX-License-Identifier: MIT */
+#define THREADS 2
+#define RECLAIM
+#include "harness.h"
+
+#include "small.h"
+
+static void setup(void)
+{
+    make(LADE_TABLE_WORDS, 1);
+    insert_(-1, 1, 5);
+}
+
+static void work(int id)
+{
+    if (id == 0) {
+        grow(1);
+        complete();
+        reclaim();
+        cover(freed);
+    } else {
+        int status = lade_table_trim(table);
+        assert(status == LADE_OK || status == LADE_LIMITED);
+    }
+}
+
+static void finish(void)
+{
+    assert(get_(-1, 1) == 5);
+    unmake();
+}
