@@ -608,3 +608,38 @@ Test(bag, handles_draw_from_streams_of_their_own)
     cr_assert_lt(same, 10);
     lade_bag_destroy(bag);
 }
+
+/* What a bag's own structures take, and the ends of arrays, which are filled up to whole units. */
+enum { FIXED = 4096 };
+
+Test(bag, takes_the_memory_that_the_header_says)
+{
+    for (int kind = 0; kind < 6; kind++)
+        for (uint64_t capacity = 1; capacity <= 100000; capacity = 7 * capacity + 1)
+            for (unsigned handles = 1; handles <= 100; handles *= 10) {
+                struct failing f = {0};
+                struct lade_alloc alloc = {failing_get, failing_put, &f};
+                struct lade_bag_config config = {.capacity = capacity, .handles = handles, .alloc = &alloc};
+                size_t groups = (capacity + 63) / 64, cell = 0;
+                struct lade_bag *bag;
+                if (kind == 1) {
+                    config.full = LADE_BAG_EVICT_OLDEST;
+                    cell = 8;
+                } else if (kind == 2) {
+                    config.kind = LADE_BAG_REFS;
+                    cell = 8;
+                } else if (kind > 2) {
+                    static const size_t sizes[][2] = {{5, 8}, {63, 64}, {65, 128}};
+                    config.kind = LADE_BAG_RECORDS;
+                    config.loans = (unsigned)kind;
+                    config.record_size = sizes[kind - 3][0];
+                    cell = sizes[kind - 3][1];
+                }
+                bag = make_bag(config);
+                size_t spare = (size_t)handles * (3 + config.loans); /* in the pool: two words more each */
+                size_t cells = cell ? (capacity + spare) * (cell + 8) + spare * 16 : 0;
+                cr_assert_leq(f.bytes, 8 * capacity + 8 * groups + (size_t)handles * 1280 + cells + FIXED);
+                lade_bag_destroy(bag);
+                cr_assert_eq(f.bytes, 0);
+            }
+}

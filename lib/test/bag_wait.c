@@ -251,6 +251,32 @@ Test(bag_wait, waiting_ends_when_the_time_is_over)
     lade_bag_destroy(bag);
 }
 
+static int64_t processor_time(void)
+{
+    struct timespec used;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+/* A wait that does not sleep uses all of this time, unless others have the processor; one that sleeps next to nothing. */
+Test(bag_wait, waiting_uses_no_processor_time)
+{
+    struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 1});
+    struct lade_bag_handle *h = join_bag(bag);
+    const int64_t while_ = 400 * 1000000;
+    struct lade_loan loan;
+    uint64_t word = 1;
+
+    int64_t before = processor_time();
+    cr_assert_eq(lade_bag_draw_wait(h, &word, while_), LADE_TIMEOUT);
+    cr_assert_eq(lade_bag_sample_wait(h, &loan, while_), LADE_TIMEOUT);
+    cr_assert_eq(lade_bag_put(h, &word), LADE_OK);
+    cr_assert_eq(lade_bag_put_wait(h, &word, while_), LADE_TIMEOUT);
+    cr_assert_lt(processor_time() - before, while_ / 2);
+    lade_bag_destroy(bag);
+}
+
 Test(bag_wait, a_negative_time_is_over_at_once, .timeout = 20)
 {
     struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 1});

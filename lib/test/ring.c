@@ -287,3 +287,42 @@ Test(mpmc, all_words_can_be_stored)
     }
     lade_mpmc_destroy(ring);
 }
+
+/* What the rings' own structures take, and the ends of arrays, which are filled up to whole units. */
+enum { FIXED = 1024 };
+
+Test(spsc, takes_the_memory_that_the_header_says)
+{
+    for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
+        struct failing f = {0};
+        struct lade_alloc alloc = {failing_get, failing_put, &f};
+        struct lade_spsc *ring = NULL;
+        uint64_t slots = 1;
+        while (slots < 1000 * capacities[i])
+            slots *= 2;
+        cr_assert_eq(lade_spsc_create(&ring, 1000 * capacities[i], &alloc), LADE_OK);
+        cr_assert_leq(f.bytes, 8 * slots + FIXED);
+        lade_spsc_destroy(ring);
+    }
+    for (uint64_t capacity = 1; capacity <= 65536; capacity *= 2) {
+        struct failing f = {0};
+        struct lade_alloc alloc = {failing_get, failing_put, &f};
+        struct lade_spsc *ring = NULL;
+        cr_assert_eq(lade_spsc_create(&ring, capacity, &alloc), LADE_OK);
+        cr_assert_leq(f.bytes, 8 * capacity + FIXED);
+        lade_spsc_destroy(ring);
+    }
+}
+
+Test(mpmc, takes_the_memory_that_the_header_says)
+{
+    for (uint64_t capacity = 1; capacity <= 100000; capacity = 3 * capacity + 1)
+        for (unsigned handles = 1; handles <= 1000; handles *= 10) {
+            struct failing f = {0};
+            struct lade_alloc alloc = {failing_get, failing_put, &f};
+            struct lade_mpmc *ring = NULL;
+            cr_assert_eq(lade_mpmc_create(&ring, capacity, handles, &alloc), LADE_OK);
+            cr_assert_leq(f.bytes, 16 * capacity + 136 * (size_t)handles + FIXED);
+            lade_mpmc_destroy(ring);
+        }
+}

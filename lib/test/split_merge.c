@@ -6,6 +6,17 @@
 #define LADE_SPLIT_HIGH(high) ((high) % 64 * 1024)
 #include "../split.c"
 
+/* for_each fails when the table of the other split has a growth that memory did not suffice for. */
+static int failing_visit; /* number of the call that fails; 0: none */
+
+static int for_each_or_fail(struct lade_table *t, bool (*visit)(void *, const struct lade_table_entry *), void *context)
+{
+    return failing_visit && --failing_visit == 0 ? LADE_NO_MEMORY : lade_table_for_each(t, visit, context);
+}
+#define lade_table_for_each for_each_or_fail
+#include "../split_merge.c"
+#undef lade_table_for_each
+
 TestSuite(split_merge, .init = begin, .fini = end);
 
 enum { KEYS = 200, SALT = 9 };
@@ -207,4 +218,35 @@ Test(split_merge, splits_that_do_not_fit)
         lade_split_destroy(other[i]);
     }
     lade_split_destroy(a);
+}
+
+Test(split_merge, an_error_of_either_pass_is_returned)
+{
+    struct lade_split *a = decided(1, 0, 50), *b = decided(1, 50, 100), *c = decided(1, 0, 100);
+
+    for (int pass_ = 1; pass_ <= 2; pass_++) {
+        failing_visit = pass_;
+        cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, NULL), LADE_NO_MEMORY);
+        cr_assert_eq(recorded(a, 70), NONE);
+    }
+    failing_visit = 1;
+    cr_assert_eq(lade_split_merge(a, b, SALT, true, NULL, NULL, NULL), LADE_NO_MEMORY);
+    failing_visit = 0;
+    cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, NULL), LADE_OK); /* again, and all of it */
+    check_same(a, c);
+    lade_split_destroy(a);
+    lade_split_destroy(b);
+    lade_split_destroy(c);
+}
+
+/* An entry that finds no memory ends the merge. */
+Test(split_merge, an_error_of_an_entry_is_returned)
+{
+    struct lade_split *a = decided(1, 0, 0), *b = decided(1, 0, KEYS);
+
+    lade_table_destroy(a->table);
+    cr_assert_eq(lade_table_create(&a->table, &(struct lade_table_config){.max_bytes = 4096}), LADE_OK);
+    cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, NULL), LADE_NO_MEMORY);
+    lade_split_destroy(a);
+    lade_split_destroy(b);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A bag that a checker can go through: groups of SLOTS_IN_GROUP slots, TRIES tries before a pass, one probe, and no
- * random choice but the one that the harness makes in below(). One handle for each thread and one for setup() and
+ * random choice but the one that the harness makes in below() (or by random words: RANDOM_WORDS). One handle for each thread and one for setup() and
  * finish().
  */
 #ifndef SLOTS_IN_GROUP
@@ -18,8 +18,15 @@
 #define LADE_BAG_PROBES 1
 #define LADE_BAG_RESTARTS 1
 #include <lade/random.h>
+#ifdef RANDOM_WORDS
+/* The bag's own random choice, with words that the harness gives by lade_random_refill(). */
+#define lade_random_init(random, key, id) ((random)->next = LADE_RANDOM_BUFFER)
+#define LADE_LIB_FETCH_H /* checkers know no prefetch */
+#define lade_fetch(place) ((void)(place))
+#else
 #define lade_random_init(random, key, id) ((void)(random))
 #define LADE_BAG_BELOW(random, n) ((void)(random), below(n))
+#endif
 
 #ifdef ENGINE_GENMC
 #pragma STDC FP_CONTRACT OFF /* it does not know the instruction */
