@@ -39,14 +39,22 @@ static uint64_t end_at(uint64_t cells)
     return flags_at(cells) + blocks_of(cells);
 }
 
+/* A refused request is never counted: for a moment it would make others fail that fit. */
 static bool reserve_bytes(struct lade_table *t, uint64_t size)
 {
-    uint64_t before = LADE_TABLE_COUNT(&t->bytes, size);
+    uint64_t most = t->config.max_bytes, before;
 
-    if (!t->config.max_bytes || before + size <= t->config.max_bytes)
+    if (!most) {
+        LADE_TABLE_COUNT(&t->bytes, size);
         return true;
-    LADE_TABLE_COUNT(&t->bytes, -size);
-    return false;
+    }
+    before = atomic_load_explicit(&t->bytes, memory_order_relaxed);
+    do
+        if (size > most || before > most - size)
+            return false;
+    while (!atomic_compare_exchange_strong_explicit(&t->bytes, &before, before + size, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return true;
 }
 
 struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
@@ -173,6 +181,11 @@ struct record *lade_table_record(struct lade_table *t, const void *key, size_t s
 
     if (!r)
         return NULL;
+    /* Bits that cells use themselves; allocators that tag pointers may set the upper one. */
+    if ((uintptr_t)r & (FROZEN | TOMB)) {
+        a->put(a->context, r, record_size(size));
+        return NULL;
+    }
     r->table = t;
     r->value = value;
     r->size = size;

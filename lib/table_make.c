@@ -304,13 +304,13 @@ int lade_table_trim(struct lade_table *t)
     return status;
 }
 
-void lade_table_measure(struct lade_table *t, struct lade_table_stats *stats)
+int lade_table_measure(struct lade_table *t, struct lade_table_stats *stats)
 {
     struct array *a;
 
     memset(stats, 0, sizeof *stats);
     if (!t)
-        return;
+        return LADE_INVALID;
     a = hold(t);
     if (a) {
         count_probes(t, a, stats);
@@ -323,4 +323,5 @@ void lade_table_measure(struct lade_table *t, struct lade_table_stats *stats)
     stats->arrays_waiting = atomic_load_explicit(&t->waiting, memory_order_relaxed);
     stats->moved_cells = atomic_load_explicit(&t->moved_cells, memory_order_relaxed);
     stats->growths = atomic_load_explicit(&t->growths, memory_order_relaxed);
+    return a ? LADE_OK : LADE_NO_MEMORY;
 }

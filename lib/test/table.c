@@ -638,3 +638,36 @@ Test(table, a_reserve_takes_what_there_is_while_a_reader_is_stopped)
     urcu_memb_read_unlock();
     lade_table_destroy(t);
 }
+
+/* A pointer whose upper bit is set, as tags of the allocator may, is no memory. */
+static void *tagged_get(void *context, size_t size, size_t align)
+{
+    struct counter *c = context;
+
+    if (size > 64)
+        return aligned_alloc(align, size);
+    c->held++;
+    return (void *)(UINTPTR_MAX / 2 + 1 + 64); // NOLINT
+}
+
+static void tagged_put(void *context, void *memory, size_t size)
+{
+    struct counter *c = context;
+
+    if (size > 64)
+        free(memory);
+    else
+        c->held--;
+}
+
+Test(table, a_record_must_leave_the_bits_of_cells_alone)
+{
+    struct counter counter = {0};
+    const struct lade_alloc alloc = {tagged_get, tagged_put, &counter};
+    struct lade_table *t = make((struct lade_table_config){.kind = LADE_TABLE_BYTES, .alloc = &alloc});
+
+    cr_assert_eq(lade_table_insert_bytes(t, "a", 1, 5, NULL), LADE_NO_MEMORY);
+    cr_assert_eq(lade_table_get_bytes(t, "a", 1, NULL), LADE_ABSENT);
+    cr_assert_eq(counter.held, 0);
+    lade_table_destroy(t);
+}

@@ -137,6 +137,7 @@ Test(table_save, a_move_that_cannot_go_on_leaves_the_file, .init = begin, .fini 
     lade_read_unlock();
     table->config.max_bytes = 1;
     cr_assert_eq(lade_table_save(table, "table"), LADE_NO_MEMORY);
+    cr_assert_eq(lade_table_measure(table, &(struct lade_table_stats){0}), LADE_NO_MEMORY);
     cr_assert_eq(lade_table_load(again, "table", NULL), LADE_OK);
     cr_assert_eq(keys_of(again), 1000);
     for (uint64_t i = 0; i < 1000; i++)

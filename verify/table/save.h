@@ -136,10 +136,11 @@ int lade_table_reserve(struct lade_table *t, uint64_t keys)
     return nondet_int();
 }
 
-void lade_table_measure(struct lade_table *t, struct lade_table_stats *stats)
+int lade_table_measure(struct lade_table *t, struct lade_table_stats *stats)
 {
     assert(t == &table);
     stats->keys = nondet_uint32();
+    return nondet_int();
 }
 
 static void thread(int id)

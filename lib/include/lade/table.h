@@ -13,7 +13,8 @@
  *              after its last. It may call from inside a read section of its own.
  * Progress     no operation waits for another thread. get is wait-free between growths. insert, replace and remove are
  *              lock-free; while the table grows, each also moves one block of LADE_TABLE_BLOCK cells. Exceptions: for_each,
- *              save, trim, reserve and stats go over the whole table; destroy waits for liburcu's readers.
+ *              save, trim, reserve and stats go over the whole table; destroy waits for liburcu's readers. insert and
+ *              replace of byte strings allocate a record, and are lock-free only if the allocator is, which malloc is not.
  * Ordering     what a thread did before its insert or replace happens before what a thread does after it got that value.
  *              Operations on one key take effect one after another (linearizable).
  * Memory       16 bytes a cell, cells used to between 0.3 (0.15 below a million cells) and 0.6; 0.7 after trim. Arrays come
@@ -68,7 +69,7 @@ struct lade_table_hash {
 struct lade_table_config {
     enum lade_table_kind kind;
     uint64_t reserve;   /* room for so many keys at once */
-    uint64_t max_bytes; /* of all arrays together, those not yet freed included; 0: no limit */
+    uint64_t max_bytes; /* of all arrays together, those not yet freed or just being made included; 0: no limit */
     bool huge_pages;    /* ask the kernel for them */
     bool seeded;        /* take seed, for runs that must repeat; else a random one */
     uint64_t seed;
@@ -163,8 +164,11 @@ struct lade_table_stats {
     uint64_t growths;        /* arrays made after the first */
 };
 
-/* Goes over the whole table. Exact when nobody changes it meanwhile. */
-LADE_API void lade_table_measure(struct lade_table *table, struct lade_table_stats *stats);
+/*
+ * Goes over the whole table. Exact when no other thread changes it meanwhile. LADE_OK; LADE_INVALID: no table;
+ * LADE_NO_MEMORY: a growth that memory did not suffice for has still to be finished, and keys, removed, cells and probes are 0.
+ */
+LADE_API int lade_table_measure(struct lade_table *table, struct lade_table_stats *stats);
 
 /*
  * Save to a file, and load: numbers in a fixed byte order, a version, checksums; 16 bytes an entry of words, 12 and the key for
