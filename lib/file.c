@@ -2,15 +2,20 @@
 #define _GNU_SOURCE
 #include "file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRIES 1000 /* names */
+#define TRIES 100 /* names */
+#define PREFIX ".lade-"
+#define DIGITS 16
 
 /* Again after a signal, which slow file systems notice. */
 static int open_again(int directory, const char *name, int flags, mode_t mode)
@@ -38,19 +43,86 @@ static int open_directory(const char *path, size_t size)
     return open_again(AT_FDCWD, name, O_RDONLY | O_DIRECTORY, 0);
 }
 
-/* Two threads, or processes that do not see each other, may come to the same name: O_EXCL tells them apart. */
+/* A name that nobody can guess and prepare something under. */
+static bool draw_name(struct lade_file *f)
+{
+    uint64_t number;
+
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        return false;
+    (void)snprintf(f->name, sizeof f->name, PREFIX "%0*llx", DIGITS, (unsigned long long)number);
+    return true;
+}
+
+/*
+ * Locks the new file, so that clean() sees that its writer is alive. False: a cleaner was faster and has removed it, or is
+ * about to. Without locks in the file system nothing is ever cleaned, and nothing needs protection.
+ */
+static bool protect(struct lade_file *f)
+{
+    struct stat s;
+
+    if (flock(f->file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return false;
+    return fstat(f->file, &s) != 0 || s.st_nlink > 0;
+}
+
 static bool create_aside(struct lade_file *f, mode_t mode)
 {
-    for (unsigned n = 0; n < TRIES; n++) {
-        (void)snprintf(f->name, sizeof f->name, ".lade-%ld-%u", (long)getpid(), n);
-        f->file = open_again(f->directory, f->name, O_WRONLY | O_CREAT | O_EXCL, mode);
+    for (unsigned n = 0; n < TRIES && draw_name(f); n++) {
+        f->file = open_again(f->directory, f->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+        if (f->file >= 0 && protect(f)) {
+            /* The lock lasts until both are closed: until the file has its final name. */
+            f->guard = fcntl(f->file, F_DUPFD_CLOEXEC, 0);
+            return f->guard >= 0;
+        }
         if (f->file >= 0)
-            return true;
-        if (errno != EEXIST)
+            (void)close(f->file);
+        else if (errno != EEXIST)
             break;
+        f->file = -1;
     }
     f->name[0] = '\0'; /* it is not ours */
     return false;
+}
+
+static bool is_ours(const char *name)
+{
+    const size_t prefix = strlen(PREFIX);
+
+    return strncmp(name, PREFIX, prefix) == 0 && strspn(name + prefix, "0123456789abcdef") == DIGITS &&
+           name[prefix + DIGITS] == '\0';
+}
+
+/* A file that a writer still uses is locked. */
+static void remove_left(int directory, const char *name)
+{
+    struct stat s;
+    int left = open_again(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+
+    if (left < 0)
+        return;
+    if (fstat(left, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && flock(left, LOCK_EX | LOCK_NB) == 0)
+        (void)unlinkat(directory, name, 0);
+    (void)close(left);
+}
+
+/* Removes what writers that were killed have left. What cannot be removed does no harm. */
+static void clean(int directory)
+{
+    int copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+    DIR *list = copy >= 0 ? fdopendir(copy) : NULL;
+
+    if (!list) {
+        if (copy >= 0)
+            (void)close(copy);
+        return;
+    }
+    rewinddir(list);
+    for (struct dirent *entry; (entry = readdir(list));)
+        if (is_ours(entry->d_name))
+            remove_left(directory, entry->d_name);
+    (void)closedir(list);
 }
 
 static bool begin(struct lade_file *f)
@@ -70,24 +142,44 @@ static bool begin(struct lade_file *f)
     return create_aside(f, old.st_mode & 0777) && fchmod(f->file, old.st_mode & 0777) == 0;
 }
 
-int lade_file_create(struct lade_file *f, const char *path)
+static int create(struct lade_file *f, const char *path, bool bulk)
 {
     const char *slash = strrchr(path, '/');
 
+    *f = (struct lade_file){.file = -1, .guard = -1, .bulk = bulk};
     f->base = slash ? slash + 1 : path;
-    f->name[0] = '\0';
-    f->file = -1;
     f->directory = open_directory(path, (size_t)(f->base - path));
+    if (f->directory >= 0 && !bulk)
+        clean(f->directory);
     if (f->directory >= 0 && begin(f))
         return LADE_OK;
     lade_file_drop(f);
     return LADE_IO;
 }
 
+int lade_file_create(struct lade_file *f, const char *path)
+{
+    return create(f, path, false);
+}
+
+int lade_file_create_bulk(struct lade_file *f, const char *path)
+{
+    return create(f, path, true);
+}
+
+void lade_file_clean(const char *path)
+{
+    int directory = open_directory(path, strlen(path));
+
+    if (directory < 0)
+        return;
+    clean(directory);
+    (void)close(directory);
+}
+
 int lade_file_open(struct lade_file *f, const char *path)
 {
-    f->name[0] = '\0';
-    f->directory = -1;
+    *f = (struct lade_file){.directory = -1, .guard = -1};
     f->file = open_again(AT_FDCWD, path, O_RDONLY, 0);
     return f->file >= 0 ? LADE_OK : LADE_IO;
 }
@@ -100,10 +192,12 @@ void lade_file_drop(struct lade_file *f)
         (void)unlinkat(f->directory, f->name, 0);
     if (f->file >= 0)
         (void)close(f->file);
+    if (f->guard >= 0)
+        (void)close(f->guard);
     if (f->directory >= 0)
         (void)close(f->directory);
     f->name[0] = '\0';
-    f->file = f->directory = -1;
+    f->file = f->guard = f->directory = -1;
     errno = error;
 }
 
@@ -166,11 +260,12 @@ static bool closed(struct lade_file *f)
 
 int lade_file_replace(struct lade_file *f)
 {
-    bool good = synced(f->file) && closed(f) && renameat(f->directory, f->name, f->directory, f->base) == 0;
+    bool good =
+        (f->bulk || synced(f->file)) && closed(f) && renameat(f->directory, f->name, f->directory, f->base) == 0;
 
     if (good) {
         f->name[0] = '\0';
-        good = synced(f->directory) || errno == EINVAL; /* a file system that does not sync directories */
+        good = f->bulk || synced(f->directory) || errno == EINVAL; /* a file system that does not sync directories */
     }
     lade_file_drop(f);
     return good ? LADE_OK : LADE_IO;

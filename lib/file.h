@@ -3,11 +3,12 @@
  * Files that are replaced whole or not at all, and streams of bytes from and to them. Internal to the libraries
  * of lade.
  *
- * A new file is written under a name of its own in the directory of the old one, synced, and renamed; the directory is
- * synced as well. At every moment the path is the old file or the new one. A process that is killed may leave the file
- * with the other name (".lade-PROCESS-NUMBER"), and nothing else.
+ * A new file is written under a random name (".lade-" and 16 hexadecimal digits) in the directory of the old one, synced,
+ * and renamed; the directory is synced as well. At every moment the path is the old file or the new one. The random name is
+ * created exclusively and never through a link. A process that is killed may leave that file, and nothing else; the next
+ * create in the directory removes it. A writer holds a lock on its file, so files of live writers are left alone.
  *
- * Where a function answers LADE_IO, errno says why.
+ * Where a function returns LADE_IO, errno has the reason.
  */
 #ifndef LADE_LIB_FILE_H
 #define LADE_LIB_FILE_H
@@ -36,8 +37,10 @@ struct lade_inlet {
 
 struct lade_file {
     int file, directory; /* -1: not open */
+    int guard;           /* holds the lock until the file has its final name; -1: none */
     const char *base;    /* the last part of the path */
     char name[48];       /* of the file that will replace it; empty: none */
+    bool bulk;
 };
 
 /*
@@ -46,6 +49,15 @@ struct lade_file {
  * symbolic link is replaced itself.
  */
 LADE_API int lade_file_create(struct lade_file *f, const char *path);
+
+/*
+ * The same for one of many files that can be made again, such as the images of a data set: nothing is synced, so the old or
+ * the new file survives a kill, but not a loss of power; and nothing is cleaned (lade_file_clean() does it, once).
+ */
+LADE_API int lade_file_create_bulk(struct lade_file *f, const char *path);
+
+/* Removes what killed writers have left in a directory, as far as possible. */
+LADE_API void lade_file_clean(const char *path);
 
 /* Everything is written: puts it into the place of path. After LADE_IO path is the old file or the new one, whole. */
 LADE_API int lade_file_replace(struct lade_file *f);

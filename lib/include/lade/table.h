@@ -174,9 +174,9 @@ LADE_API int lade_table_measure(struct lade_table *table, struct lade_table_stat
  * Save to a file, and load: numbers in a fixed byte order, a version, checksums; 16 bytes an entry of words, 12 and the key for
  * byte strings. What for_each visits is what is saved.
  *
- * save writes the file under another name (".lade-PROCESS-NUMBER") in the same directory, syncs it, renames it, and syncs the
- * directory, so that at every moment path is the old file or the new one, whole. An error removes what was written; a process
- * that is killed may leave it. The new file has the permissions of the old one. A symbolic link is replaced, and what is
+ * save writes the file under a random name (".lade-" and 16 digits) in the same directory, syncs it, renames it, and syncs the
+ * directory, so that at every moment path is the old file or the new one, whole. An error removes what was written; what a
+ * process leaves that is killed, the next save in that directory removes. The new file has the permissions of the old one. A symbolic link is replaced, and what is
  * neither absent nor a file is refused. LADE_OK; LADE_NO_MEMORY, also as for_each answers it; LADE_IO: errno says why, and path is the old file, or, when
  * only the directory could not be synced, the new one.
  *
