@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "lade.h"
 
+#include "escape.h"
+
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,8 +17,8 @@ bool take_number(const char *command, const char *option, const char *text, uint
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno || value < least || value > most) {
-        fprintf(stderr, "lade %s: --%s takes a number from %llu to %llu, not '%s'\n", command, option,
-                (unsigned long long)least, (unsigned long long)most, text);
+        say_error("%s: --%s takes a number from %llu to %llu, not '%s'", command, option, (unsigned long long)least,
+                  (unsigned long long)most, text);
         return false;
     }
     *to = value;
@@ -24,7 +27,7 @@ bool take_number(const char *command, const char *option, const char *text, uint
 
 int source_trouble(const char *command, const struct lade_error *error)
 {
-    fprintf(stderr, "lade %s: %s\n", command, error->text);
+    say_error("%s: %s", command, error->text);
     switch (error->status) {
     case LADE_INVALID:
         return EXIT_USAGE;
@@ -72,53 +75,47 @@ void progress_line(const char *what, uint64_t done, uint64_t total)
     }
 }
 
-FILE *json_begin(const char *command, const char *path)
+void say_error(const char *format, ...)
 {
-    FILE *json = strcmp(path, "-") ? fopen(path, "w") : stdout;
+    char text[8192], safe[8192];
+    va_list arguments;
 
-    if (json)
-        return json;
-    fprintf(stderr, "lade %s: %s: %s\n", command, path, strerror(errno));
-    exit(EXIT_TROUBLE);
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    (void)lade_escape(safe, sizeof safe, text, strlen(text));
+    fprintf(stderr, "lade %s\n", safe);
 }
 
-void json_end(const char *command, const char *path, FILE *json)
+const char *shown_bytes(const char *text, size_t size)
 {
-    if (fflush(json) == 0 && !ferror(json) && (json == stdout || fclose(json) == 0))
-        return;
-    fprintf(stderr, "lade %s: %s: could not be written\n", command, path);
-    exit(EXIT_TROUBLE);
+    static char safe[4][4096];
+    static unsigned next;
+    char *to = safe[next++ % 4];
+
+    (void)lade_escape(to, sizeof safe[0], text, size);
+    return to;
 }
 
-unsigned utf8_length(const unsigned char *text)
+const char *shown(const char *text)
 {
-    unsigned length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-
-    if (text[0] > 0xf4)
-        return 0;
-    for (unsigned i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    /* Longer forms than needed, surrogates, and what is above U+10FFFF. */
-    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
+    return shown_bytes(text, strlen(text));
 }
 
 void json_bytes(FILE *json, const char *text, size_t size)
 {
     fputc('"', json);
     for (size_t at = 0; at < size;) {
-        unsigned char next[5] = {0}; /* ends with zero, as the text may not */
-        memcpy(next, text + at, size - at < 4 ? size - at : 4);
-        unsigned length = utf8_length(next);
+        const unsigned char *next = (const unsigned char *)text + at;
+        unsigned length = lade_utf8_length(text + at, size - at);
         if (length == 0)
             fputs("\\ufffd", json);
         else if (*next == '"' || *next == '\\')
             fprintf(json, "\\%c", *next);
         else if (*next < ' ' || *next == 0x7f)
             fprintf(json, "\\u%04x", *next);
+        else if (*next == 0xc2 && next[1] < 0xa0) /* control characters as well */
+            fprintf(json, "\\u%04x", next[1]);
         else
             fwrite(next, 1, length, json);
         at += length ? length : 1;

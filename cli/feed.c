@@ -3,7 +3,6 @@
 #include "feed.h"
 
 #include "lade.h"
-#include "probe.h"
 
 #include <getopt.h>
 #include <lade/bag.h>
@@ -24,7 +23,7 @@ static void help(void)
          "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
          "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE]\n"
          "  records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]\n"
-         "  images:DIR[,size=HEIGHTxWIDTH]");
+         "  images:DIR[,size=HEIGHTxWIDTH][,pixels=N]");
     puts("\n"
          "batches\n"
          "  --epochs N            times that the part is fed (2)\n"
@@ -48,6 +47,7 @@ static void help(void)
          "  --split-seed N        of that hash (0)\n"
          "  --split-table FILE    parts of lade split assign instead, with its weights; it knows samples by their\n"
          "                        names\n"
+         "  --memory MIB          that the quotas of a table may take when it is read, at most (1024)\n"
          "  --part N              that is fed, from 0 (0)\n"
          "\n"
          "transforms, in this order\n"
@@ -102,7 +102,7 @@ static void help(void)
 
 static bool complain(const char *option, const char *takes, const char *text)
 {
-    fprintf(stderr, "lade feed: --%s takes %s, not '%s'\n", option, takes, text);
+    say_error("feed: --%s takes %s, not '%s'", option, takes, text);
     return false;
 }
 
@@ -161,7 +161,7 @@ static bool take_word(const char *option, const char *text, const char *const *w
     for (*to = 0; words[*to]; ++*to)
         if (!strcmp(text, words[*to]))
             return true;
-    fprintf(stderr, "lade feed: --%s does not know '%s'\n", option, text);
+    say_error("feed: --%s does not know '%s'", option, text);
     return false;
 }
 
@@ -180,6 +180,7 @@ enum {
     PART,
     WORK,
     DEPTH,
+    MEMORY,
     SAVE_EVERY, /* those up to here take a number */
     DROP_LAST,
     AS_READY,
@@ -223,6 +224,7 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"part", 1, 0, PART},
                                       {"work", 1, 0, WORK},
                                       {"depth", 1, 0, DEPTH},
+                                      {"memory", 1, 0, MEMORY},
                                       {"save-every", 1, 0, SAVE_EVERY},
                                       {"drop-last", 0, 0, DROP_LAST},
                                       {"as-ready", 0, 0, AS_READY},
@@ -271,6 +273,7 @@ static bool take_count(struct feed_options *o, int which)
                  [PART] = {&o->part, 0, LADE_SPLIT_PARTS_MAX - 1},
                  [WORK] = {&o->work, 0, 3600000000},
                  [DEPTH] = {&o->depth, 1, DEPTH_MAX},
+                 [MEMORY] = {&o->memory, 1, UINT32_MAX},
                  [SAVE_EVERY] = {&o->save_every, 1, UINT64_MAX}};
 
     return take_number("feed", names[which].name, optarg, place[which].least, place[which].most, place[which].to);
@@ -402,7 +405,7 @@ static bool parse(struct feed_options *o, int argc, char **argv)
     }
     const char *why = good ? contradiction(o) : NULL;
     if (why)
-        fprintf(stderr, "lade feed: %s\n", why);
+        say_error("feed: %s", why);
     return good && !why;
 }
 
@@ -413,36 +416,38 @@ static unsigned processors(void)
     return count < 1 ? 1 : count > (long)LADE_LOADER_THREADS_MAX ? LADE_LOADER_THREADS_MAX : (unsigned)count;
 }
 
-static void write_reports(struct feed *f)
+/* True where there is nothing to write. */
+static bool write_report(const char *path, void (*report)(FILE *, const struct feed *, const struct figures *),
+                         const struct feed *f, const struct figures *g)
+{
+    struct output o;
+
+    if (!path)
+        return true;
+    if (!output_begin(&o, "feed", path))
+        return false;
+    report(o.to, f, g);
+    return output_end(&o);
+}
+
+static bool write_reports(struct feed *f)
 {
     static struct figures g;
-    FILE *to;
 
     feed_figure(f, &g);
     report_words(f->o.json && !strcmp(f->o.json, "-") ? stderr : stdout, f, &g);
-    if (f->o.json) {
-        to = json_begin("feed", f->o.json);
-        report_json(to, f, &g);
-        json_end("feed", f->o.json, to);
-    }
-    if (f->o.timeline) {
-        to = json_begin("feed", f->o.timeline);
-        report_timeline(to, f);
-        json_end("feed", f->o.timeline, to);
-    }
-    if (f->o.html) {
-        to = json_begin("feed", f->o.html);
-        report_html(to, f, &g);
-        json_end("feed", f->o.html, to);
-    }
-    json_end("feed", "standard output", stdout);
+    /* Each, also when another one could not be written. */
+    bool json = write_report(f->o.json, report_json, f, &g);
+    bool timeline = write_report(f->o.timeline, report_timeline, f, &g);
+    bool html = write_report(f->o.html, report_html, f, &g);
+    return json && timeline && html;
 }
 
 /* A wrong name costs no time, and a run that does not begin leaves the last one's reports alone. */
 static bool can_report(const struct feed_options *o)
 {
-    return probe_report("feed", o->json) && probe_report("feed", o->html) && probe_report("feed", o->timeline) &&
-           probe_replace("feed", o->save);
+    return output_probe("feed", o->json) && output_probe("feed", o->html) && output_probe("feed", o->timeline) &&
+           output_probe_file("feed", o->save);
 }
 
 static int feed(struct feed *f)
@@ -464,8 +469,8 @@ static int feed(struct feed *f)
     }
     code = feed_run(f);
     /* What was fed before it went wrong is reported as well. */
-    if (f->batches > 0 || code == EXIT_DONE)
-        write_reports(f);
+    if ((f->batches > 0 || code == EXIT_DONE) && !write_reports(f))
+        return EXIT_TROUBLE;
     if (code == EXIT_DONE && !tally_right(&f->tally))
         code = EXIT_WRONG;
     return code == EXIT_DONE && feed_signal() ? 128 + feed_signal() : code;
@@ -480,6 +485,7 @@ int feed_main(int argc, char **argv)
                                 .batch = 128,
                                 .threads = processors(),
                                 .seed = 1,
+                                .memory = 1024,
                                 .weight = {80, 20},
                                 .parts = 2,
                                 .transforms = {.layout = -1},

@@ -28,7 +28,8 @@ struct feed_options {
     const char *source, *consumer, *device, *table, *save, *log, *json, *html, *timeline;
     const char *resume[JOINED_MAX];
     unsigned resumes;
-    uint64_t epochs, batches, batch, threads, slots, depth, seed, split_seed, stream, faults_max, save_every, work;
+    uint64_t epochs, batches, batch, threads, slots, depth, seed, split_seed, stream, faults_max, save_every, work,
+        memory;
     uint32_t weight[LADE_SPLIT_PARTS_MAX];
     unsigned parts;
     uint64_t part, shard, shards;
@@ -204,6 +205,6 @@ void report_words(FILE *to, const struct feed *f, const struct figures *g);
 void report_json(FILE *to, const struct feed *f, const struct figures *g);
 void report_html(FILE *to, const struct feed *f, const struct figures *g);
 /* Slots against time, as a picture (SVG). */
-void report_timeline(FILE *to, const struct feed *f);
+void report_timeline(FILE *to, const struct feed *f, const struct figures *g);
 
 #endif

@@ -199,6 +199,10 @@ static int device_take(void *self, struct lade_loader *loader, const struct lade
     struct device *d = self;
     int status = LADE_OK;
 
+    if (batch->count == 0) { /* all of its samples were skipped */
+        lade_loader_release(loader, batch);
+        return LADE_OK;
+    }
     if (d->given == 0)
         d->epoch_used = batch->epoch;
     for (;;) {

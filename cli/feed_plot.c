@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "feed_plot.h"
 
+#include "escape.h"
 #include "lade.h"
 
 #include <math.h>
@@ -10,10 +11,10 @@ enum { LEFT = 150, RIGHT = 16, BAR = 26, GAP = 12, AXIS = 56, TOP = 12, HEIGHT =
 
 void html_text(FILE *to, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
 
     while (*at) {
-        unsigned length = utf8_length(at);
+        unsigned length = lade_utf8_length((const char *)at, (size_t)(end - at));
         if (length == 0 || (*at < ' ' && *at != '\t'))
             fputs("&#xfffd;", to);
         else if (strchr("<>&\"'", *at))

@@ -14,7 +14,7 @@ static void print_head(FILE *to, const struct feed *f)
     const struct lade_source_info *info = f->info;
     char room[32];
 
-    fprintf(to, "lade feed: %s, ", f->o.source);
+    fprintf(to, "lade feed: %s, ", shown(f->o.source));
     if (info->count != LADE_ENDLESS)
         fprintf(to, "%llu samples of ", (big)info->count);
     fprintf(to, "%s", lade_dtype_name(info->shape.dtype));
@@ -88,11 +88,11 @@ static void print_arrivals(FILE *to, const struct feed *f, const struct figures 
         fprintf(to, "  faults       %llu samples were %s\n", (big)f->stats.faults,
                 f->o.fault == LADE_FAULT_SKIP ? "skipped" : "replaced by others");
     for (unsigned i = 0; i < g->faults; i++)
-        fprintf(to, "    %s: %s\n", g->fault[i].name, g->fault[i].text);
+        fprintf(to, "    %s: %s\n", shown(g->fault[i].name), g->fault[i].text);
     if (f->stats.replaced > 0)
         fprintf(to, "  replaced     %llu workers that did not come back in time\n", (big)f->stats.replaced);
     if (f->saves > 0)
-        fprintf(to, "  saved        %llu times to %s\n", (big)f->saves, f->o.save);
+        fprintf(to, "  saved        %llu times to %s\n", (big)f->saves, shown(f->o.save));
 }
 
 static void print_classes(FILE *to, const struct feed *f, const struct figures *g)
@@ -116,7 +116,7 @@ static void print_classes(FILE *to, const struct feed *f, const struct figures *
         fprintf(to, " %8s", part_name(f->parts, p, room, sizeof room));
     fprintf(to, " %8s\n", "drawn");
     for (unsigned c = 0; c < f->classes && c < CLASSES_SHOWN; c++) {
-        fprintf(to, "    %-10.10s %8.4f", class_name(f, c, room, sizeof room), source_share(f, c));
+        fprintf(to, "    %-10.10s %8.4f", shown(class_name(f, c, room, sizeof room)), source_share(f, c));
         for (unsigned p = 0; p < parts && f->parts > 1; p++)
             fprintf(to, " %8.4f", part_share(f, c, p));
         fprintf(to, " %8.4f\n", drawn_share(f, c));

@@ -51,6 +51,34 @@ static void out_of_memory(struct lade_error *error)
     (void)snprintf(error->text, sizeof error->text, "out of memory");
 }
 
+/*
+ * The state of a file. NULL and an error. A run that saves there may replace the file between two reads: what counts is one
+ * read that fits.
+ */
+static char *read_state(const char *path, struct lade_error *error)
+{
+    size_t room = 1024;
+    char *state = NULL;
+
+    for (;;) {
+        char *more = realloc(state, room);
+        if (!more) {
+            free(state);
+            out_of_memory(error);
+            return NULL;
+        }
+        state = more;
+        size_t size = lade_loader_read_state(path, state, room, error);
+        if (size > 0 && size <= room)
+            return state;
+        if (size == 0) {
+            free(state);
+            return NULL;
+        }
+        room = size;
+    }
+}
+
 /* The states of the files of --resume as one. NULL and an error. */
 static char *read_states(const struct feed_options *o, struct lade_error *error)
 {
@@ -59,11 +87,8 @@ static char *read_states(const struct feed_options *o, struct lade_error *error)
     bool good = true;
 
     for (unsigned i = 0; i < o->resumes && good; i++) {
-        size = lade_loader_read_state(o->resume[i], NULL, 0, error);
-        good = size > 0;
-        if (good && !(state[i] = malloc(size)))
-            out_of_memory(error);
-        good = state[i] && lade_loader_read_state(o->resume[i], state[i], size, error) == size;
+        state[i] = read_state(o->resume[i], error);
+        good = state[i] != NULL;
     }
     if (good && o->resumes == 1) {
         joined = state[0];
@@ -150,6 +175,18 @@ static int open_log(struct feed *f, FILE **log)
     return LADE_OK;
 }
 
+/* Everything that was logged is with the system. */
+static bool log_flush(FILE *log)
+{
+    return fflush(log) == 0 && !ferror(log);
+}
+
+/* ... and on the disk. A pipe or a device cannot be synced. */
+static bool log_sync(FILE *log)
+{
+    return log_flush(log) && (fsync(fileno(log)) == 0 || errno == EINVAL || errno == EROFS);
+}
+
 static void log_batch(FILE *log, const struct lade_batch *batch)
 {
     fprintf(log, "%" PRIu64, batch->epoch);
@@ -163,7 +200,7 @@ static int save(struct feed *f, struct lade_loader *loader, FILE *log)
 {
     int status = f->consumer->drain ? f->consumer->drain(f->consumer_self, &f->error) : LADE_OK;
 
-    if (status == LADE_OK && log && (fflush(log) != 0 || ferror(log) || (fsync(fileno(log)) != 0 && errno == EIO)))
+    if (status == LADE_OK && log && !log_sync(log))
         status = file_error(f, f->o.log);
     if (status == LADE_OK)
         status = lade_loader_save(loader, f->o.save, &f->error);
@@ -298,7 +335,10 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
         status = save(f, loader, log);
     if (f->consumer->drain)
         (void)f->consumer->drain(f->consumer_self, &f->error);
-    if (log && (fclose(log) != 0) && status == LADE_OK)
+    /* An error stays with the stream, also one of an earlier write. */
+    bool logged = !log || log_sync(log);
+    logged = (!log || fclose(log) == 0) && logged;
+    if (!logged && status == LADE_OK)
         status = file_error(f, f->o.log);
     atomic_store(&cancellable, NULL);
     if (lade_loader_destroy(loader, farewell) != LADE_OK) {

@@ -13,7 +13,7 @@ static const uint64_t check_max = 100000000;
 
 int feed_trouble(const struct lade_error *error)
 {
-    fprintf(stderr, "lade feed: %s\n", error->text);
+    say_error("feed: %s", *error->text ? error->text : lade_status_text(error->status));
     switch (error->status) {
     case LADE_INVALID:
     case LADE_CONFLICT: /* a state of another source, seed or order */
@@ -30,13 +30,13 @@ int feed_trouble(const struct lade_error *error)
 
 static int wrong(const char *why)
 {
-    fprintf(stderr, "lade feed: %s\n", why);
+    say_error("feed: %s", why);
     return EXIT_USAGE;
 }
 
 static int system_trouble(const char *what, const char *why)
 {
-    fprintf(stderr, "lade feed: %s: %s\n", what, why);
+    say_error("feed: %s: %s", what, why);
     return EXIT_TROUBLE;
 }
 
@@ -153,8 +153,7 @@ static int translate(struct feed *f, struct lade_split *table, enum lade_split_s
         int status = part_in_table(f, table, store, i, &part);
         lade_source_name(f->source, i, name, sizeof name);
         if (status == LADE_ABSENT) {
-            fprintf(stderr, "lade feed: %s: sample %s is not in the table; lade split assign adds it\n", f->o.table,
-                    name);
+            say_error("feed: %s: sample %s is not in the table; lade split assign adds it", f->o.table, name);
             return EXIT_WRONG;
         }
         if (status == LADE_OK)
@@ -176,11 +175,13 @@ static int open_table(struct feed *f)
 
     if (f->info->count == LADE_ENDLESS)
         return wrong("--split-table: an endless source has no list of samples; --split asks nothing but their keys");
-    int status = lade_split_load(&table, f->o.table, NULL, &offset), code = EXIT_DONE;
+    int status = lade_split_load_limited(&table, f->o.table, NULL, f->o.memory << 20, &offset), code = EXIT_DONE;
     if (status == LADE_DAMAGED) {
-        fprintf(stderr, "lade feed: %s: damaged, from byte %llu on\n", f->o.table, (big)offset);
+        say_error("feed: %s: damaged, from byte %llu on", f->o.table, (big)offset);
         return EXIT_WRONG;
     }
+    if (status == LADE_LIMITED)
+        return system_trouble(f->o.table, "its quotas would take more memory than --memory allows; raise it");
     if (status != LADE_OK)
         return system_trouble(f->o.table, status == LADE_IO ? strerror(errno) : lade_status_text(status));
     lade_split_configuration(table, &c);
@@ -224,7 +225,7 @@ int feed_open(struct feed *f)
     if (code == EXIT_DONE)
         code = open_split(f);
     if (code == EXIT_DONE && f->o.part >= f->parts) {
-        fprintf(stderr, "lade feed: --part: there are parts 0 to %u\n", f->parts - 1);
+        say_error("feed: --part: there are parts 0 to %u", f->parts - 1);
         code = EXIT_USAGE;
     }
     return code;

@@ -54,7 +54,7 @@ static void draw_legend(FILE *to)
     }
 }
 
-void report_timeline(FILE *to, const struct feed *f)
+void report_timeline(FILE *to, const struct feed *f, const struct figures *g)
 {
     const struct device_figures *d = &f->device;
     const unsigned rows = d->depth ? d->depth : 1;
@@ -63,6 +63,7 @@ void report_timeline(FILE *to, const struct feed *f)
     const uint64_t first = f->batches > 2 * SHOWN ? SHOWN : 0;
     double begin = 0, last = 0;
 
+    (void)g;
     for (unsigned i = 0; i < d->steps; i++) {
         const struct device_step *s = &d->step[i];
         if (s->number < first || s->number >= first + SHOWN)
@@ -99,9 +100,10 @@ void report_timeline(FILE *to, const struct feed *f)
     fputs("</svg>\n", to);
 }
 #else
-void report_timeline(FILE *to, const struct feed *f)
+void report_timeline(FILE *to, const struct feed *f, const struct figures *g)
 {
     (void)to;
     (void)f;
+    (void)g;
 }
 #endif

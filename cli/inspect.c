@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lade inspect: what a source holds. */
 #include "lade.h"
-#include "probe.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -33,7 +32,7 @@ static void help(void)
          "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
          "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE]\n"
          "  records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]\n"
-         "  images:DIR[,size=HEIGHTxWIDTH]\n"
+         "  images:DIR[,size=HEIGHTxWIDTH][,pixels=N]\n"
          "\n"
          "  --samples N   first samples to show (3)\n"
          "  --classes N   most classes to show (20)\n"
@@ -104,18 +103,18 @@ static void print_shape(FILE *to, const struct lade_shape *shape)
 static void print_classes(FILE *to, const struct look *l)
 {
     const struct lade_source_info *info = l->info;
-    uint64_t shown = info->classes < l->o.classes ? info->classes : l->o.classes;
+    uint64_t most = info->classes < l->o.classes ? info->classes : l->o.classes;
 
     if (info->classes == 0) {
         fputs("  classes   no labels\n", to);
         return;
     }
     fprintf(to, "  classes   %llu\n", (unsigned long long)info->classes);
-    for (uint64_t c = 0; c < shown && l->frequency; c++)
+    for (uint64_t c = 0; c < most && l->frequency; c++)
         fprintf(to, "    %-5llu %10llu  %.4f  %s\n", (unsigned long long)c, (unsigned long long)l->frequency[c],
-                (double)l->frequency[c] / (double)info->count, info->class_names ? info->class_names[c] : "");
-    if (shown < info->classes && l->frequency)
-        fprintf(to, "    and %llu more; --classes shows them\n", (unsigned long long)(info->classes - shown));
+                (double)l->frequency[c] / (double)info->count, info->class_names ? shown(info->class_names[c]) : "");
+    if (most < info->classes && l->frequency)
+        fprintf(to, "    and %llu more; --classes shows them\n", (unsigned long long)(info->classes - most));
 }
 
 static void print_samples(FILE *to, const struct look *l)
@@ -126,10 +125,10 @@ static void print_samples(FILE *to, const struct look *l)
         int64_t label;
         lade_source_name(l->source, i, name, sizeof name);
         if (lade_source_read(l->source, i, l->sample, &label, &error) != LADE_OK) {
-            fprintf(to, "  sample %s: %s\n", name, error.text);
+            fprintf(to, "  sample %s: %s\n", shown(name), error.text);
             continue;
         }
-        fprintf(to, "  sample %s: key %016llx", name, (unsigned long long)lade_source_key(l->source, i));
+        fprintf(to, "  sample %s: key %016llx", shown(name), (unsigned long long)lade_source_key(l->source, i));
         if (label != LADE_NO_LABEL)
             fprintf(to, ", label %lld", (long long)label);
         fputs(", begins", to);
@@ -143,7 +142,7 @@ static void print_words(FILE *to, const struct look *l)
 {
     const struct lade_source_info *info = l->info;
 
-    fprintf(to, "%s\n", l->text);
+    fprintf(to, "%s\n", shown(l->text));
     if (info->count == LADE_ENDLESS)
         fputs("  samples   endless\n", to);
     else
@@ -236,7 +235,7 @@ int inspect_main(int argc, char **argv)
         return EXIT_USAGE;
     }
     l.text = argv[optind];
-    if (!probe_report("inspect", l.o.json))
+    if (!output_probe("inspect", l.o.json))
         return EXIT_TROUBLE;
     if (lade_source_open(&l.source, l.text, &error) != LADE_OK)
         return source_trouble("inspect", &error);
@@ -245,6 +244,7 @@ int inspect_main(int argc, char **argv)
     if (l.info->classes && l.info->count != LADE_ENDLESS)
         l.frequency = calloc((size_t)l.info->classes, sizeof *l.frequency);
     int code = EXIT_TROUBLE;
+    bool written = true;
     if (!l.sample || (l.info->classes && l.info->count != LADE_ENDLESS && !l.frequency)) {
         fputs("lade inspect: out of memory\n", stderr);
     } else {
@@ -252,11 +252,15 @@ int inspect_main(int argc, char **argv)
         /* What goes to standard output as JSON is not mixed with words. */
         print_words(l.o.json && !strcmp(l.o.json, "-") ? stderr : stdout, &l);
         if (l.o.json) {
-            FILE *json = json_begin("inspect", l.o.json);
-            print_json(json, &l);
-            json_end("inspect", l.o.json, json);
+            struct output json;
+            if (!output_begin(&json, "inspect", l.o.json))
+                written = false;
+            else {
+                print_json(json.to, &l);
+                written = output_end(&json);
+            }
         }
-        code = l.damaged ? EXIT_WRONG : EXIT_DONE;
+        code = !written ? EXIT_TROUBLE : l.damaged ? EXIT_WRONG : EXIT_DONE;
     }
     free(l.frequency);
     free(l.sample);

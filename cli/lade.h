@@ -3,6 +3,8 @@
 #ifndef LADE_CLI_H
 #define LADE_CLI_H
 
+#include "output.h"
+
 #include <lade/source.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,12 +34,15 @@ double seconds_now(void);
 /* One line on a terminal, rewritten ten times a second; nothing in a pipe. done == total ends it. */
 void progress_line(const char *what, uint64_t done, uint64_t total);
 
-/* FILE of --json, "-" for standard output; both end the program when the file cannot be written. */
-FILE *json_begin(const char *command, const char *path);
-void json_end(const char *command, const char *path, FILE *json);
+/* "lade " and the text as a line of standard error; control characters in it, of file names for example, are escaped. */
+#if defined __GNUC__
+__attribute__((format(printf, 1, 2)))
+#endif
+void say_error(const char *format, ...);
 
-/* Bytes of the character at text, or 0 when they are not UTF-8. */
-unsigned utf8_length(const unsigned char *text);
+/* A name with its control characters escaped, to be printed at once: the fourth call after this one overwrites it. */
+const char *shown(const char *text);
+const char *shown_bytes(const char *text, size_t size);
 
 /* A quoted text; bytes that are not UTF-8 become U+FFFD. */
 void json_quoted(FILE *json, const char *text);
@@ -51,6 +56,7 @@ struct synth {
     uint8_t *sample;
     uint64_t bytes; /* written so far */
     bool jpeg;
+    char path[4096];  /* of the file that is written */
     char opens[4096]; /* text that opens what was written */
 };
 
@@ -61,14 +67,11 @@ int write_npy(struct synth *s);
 int write_records(struct synth *s);
 int write_images(struct synth *s);
 
-/* A file below the folder, under another name until it is complete. */
-struct output {
-    FILE *file;
-    char path[4096], unready[4112];
-};
-int output_begin(struct synth *s, struct output *o, const char *name);
-bool output_put(struct synth *s, struct output *o, const void *bytes, size_t size);
-int output_end(struct output *o);
+/* A file below the folder. Exit codes, after a message unless EXIT_DONE. */
+int synth_begin(struct synth *s, struct output *o, const char *name, bool bulk);
+bool synth_put(struct synth *s, struct output *o, const void *bytes, size_t size);
+/* code: of what was written; unless it is EXIT_DONE, the file is dropped. */
+int synth_end(struct output *o, int code);
 
 /* Reads sample i into s->sample. */
 int synth_read(struct synth *s, uint64_t i, int64_t *label);

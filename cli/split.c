@@ -59,6 +59,8 @@ static void help(void)
         "  --resolve          merge: settle differences, by a rule that does not depend on the order\n"
         "  --salt N           of that rule (0)\n"
         "  --keys INPUT       merge: names for the keys that differ\n"
+        "  --wait SECONDS     for another process that writes the table, at most (60)\n"
+        "  --memory MIB       that a table may take when it is read, at most (1024)\n"
         "  --help\n"
         "\n"
         "examples:\n"
@@ -80,8 +82,7 @@ static bool number(const char *name, const char *text, uint64_t least, uint64_t 
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno || value < least || value > most) {
-        fprintf(stderr, "lade split: %s takes numbers from %llu to %llu, not '%s'\n", name, (big)least, (big)most,
-                text);
+        say_error("split: %s takes numbers from %llu to %llu, not '%s'", name, (big)least, (big)most, text);
         return false;
     }
     *to = value;
@@ -133,29 +134,17 @@ static bool choice(const char *name, const char *text, const char *const *words,
             return true;
         }
     }
-    fprintf(stderr, "lade split: --%s does not know '%s'\n", name, text);
+    say_error("split: --%s does not know '%s'", name, text);
     return false;
 }
 
 /* In the order of enum given. */
 static const struct option option_names[] = {
-    {"table", 1, 0, TABLE},
-    {"weights", 1, 0, WEIGHTS},
-    {"folds", 1, 0, FOLDS},
-    {"names", 1, 0, NAMES},
-    {"rule", 1, 0, RULE},
-    {"store", 1, 0, STORE},
-    {"seed", 1, 0, SEED},
-    {"content", 1, 0, CONTENT},
-    {"conflict", 1, 0, CONFLICT},
-    {"csv", 1, 0, CSV},
-    {"json", 1, 0, JSON},
-    {"alpha", 1, 0, ALPHA},
-    {"resolve", 0, 0, RESOLVE},
-    {"salt", 1, 0, SALT},
-    {"keys", 1, 0, KEYS},
-    {"help", 0, 0, HELP},
-    {0, 0, 0, 0},
+    {"table", 1, 0, TABLE},       {"weights", 1, 0, WEIGHTS}, {"folds", 1, 0, FOLDS}, {"names", 1, 0, NAMES},
+    {"rule", 1, 0, RULE},         {"store", 1, 0, STORE},     {"seed", 1, 0, SEED},   {"content", 1, 0, CONTENT},
+    {"conflict", 1, 0, CONFLICT}, {"csv", 1, 0, CSV},         {"json", 1, 0, JSON},   {"alpha", 1, 0, ALPHA},
+    {"resolve", 0, 0, RESOLVE},   {"salt", 1, 0, SALT},       {"keys", 1, 0, KEYS},   {"wait", 1, 0, WAIT},
+    {"memory", 1, 0, MEMORY},     {"help", 0, 0, HELP},       {0, 0, 0, 0},
 };
 
 static bool parse(struct options *o, int argc, char **argv)
@@ -224,6 +213,12 @@ static bool parse(struct options *o, int argc, char **argv)
         case SALT:
             good = number("--salt", optarg, 0, UINT64_MAX, &o->salt);
             break;
+        case WAIT:
+            good = number("--wait", optarg, 0, UINT32_MAX, &o->wait);
+            break;
+        case MEMORY:
+            good = number("--memory", optarg, 1, UINT32_MAX, &o->memory);
+            break;
         case ALPHA:
             o->alpha = strtod(optarg, &end);
             good = *optarg && !*end && o->alpha >= 0 && o->alpha <= 1;
@@ -241,21 +236,22 @@ static bool parse(struct options *o, int argc, char **argv)
 static bool takes_options(const struct options *o, const char *command)
 {
     const unsigned decides = 1U << TABLE | 1U << WEIGHTS | 1U << FOLDS | 1U << NAMES | 1U << RULE | 1U << STORE |
-                             1U << SEED | 1U << CONTENT | 1U << CONFLICT | 1U << CSV | 1U << JSON;
+                             1U << SEED | 1U << CONTENT | 1U << CONFLICT | 1U << CSV | 1U << JSON | 1U << MEMORY;
     const struct {
         const char *command;
         unsigned takes;
-    } commands[] = {{"assign", decides},
-                    {"audit", decides | 1U << ALPHA},
-                    {"merge", 1U << TABLE | 1U << NAMES | 1U << RESOLVE | 1U << SALT | 1U << KEYS},
-                    {"show", 1U << NAMES | 1U << JSON}};
+    } commands[] = {
+        {"assign", decides | 1U << WAIT},
+        {"audit", decides | 1U << ALPHA},
+        {"merge", 1U << TABLE | 1U << NAMES | 1U << RESOLVE | 1U << SALT | 1U << KEYS | 1U << WAIT | 1U << MEMORY},
+        {"show", 1U << NAMES | 1U << JSON | 1U << MEMORY}};
 
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         unsigned passed_over = strcmp(command, commands[i].command) ? 0 : o->given & ~commands[i].takes;
         for (int j = 0; j < HELP; j++) {
             if (passed_over & 1U << j) {
-                fprintf(stderr, "lade split: %s does not take --%s; lade split --help shows the use\n", command,
-                        option_names[j].name);
+                say_error("split: %s does not take --%s; lade split --help shows the use", command,
+                          option_names[j].name);
                 return false;
             }
         }
@@ -269,7 +265,7 @@ static bool takes_options(const struct options *o, const char *command)
 
 int split_main(int argc, char **argv)
 {
-    static struct options o = {.alpha = 1e-6};
+    static struct options o = {.alpha = 1e-6, .wait = 60, .memory = 1024};
     const char *command = argc > 1 ? argv[1] : "";
     int code;
 

@@ -28,6 +28,8 @@ enum given {
     RESOLVE,
     SALT,
     KEYS,
+    WAIT,
+    MEMORY,
     HELP
 };
 
@@ -40,7 +42,7 @@ struct options {
     struct lade_split_config config;
     unsigned given; /* a bit for each option, by enum given */
     bool resolve;
-    uint64_t salt;
+    uint64_t salt, wait, memory; /* seconds; MiB */
     double alpha;
 };
 
@@ -84,6 +86,9 @@ void list_free(struct list *list);
 bool classes_write(const struct list *list, const char *table);
 bool classes_read(struct list *list, const char *table, unsigned classes);
 
+/* Whether two lists have the same classes, in the same order. */
+bool classes_equal(const struct list *a, const struct list *b);
+
 /* A field of CSV and what follows it. */
 bool csv_field(FILE *to, const void *text, size_t size, char after);
 
@@ -107,17 +112,17 @@ struct report {
     double seconds;
 };
 
-/* Groups of rows with the same content are shown when they lie in more than one part. False: out of memory. */
+/* Groups of rows with the same content are shown when they lie in more than one part. False after a message. */
 bool report_duplicates(struct report *report);
 
 /* False after a message. */
 bool report_print(struct report *report);
 
 /*
- * Keeps others that assign to the same table out, and waits for them: who reads a table and writes it anew would undo what
- * they decide meanwhile. Answers what split_unlock() takes, or -1 after a message.
+ * Keeps other processes that write the same table out, and waits for them up to a limit: without it, this process would undo
+ * what they decide meanwhile. Returns what split_unlock() takes, or -1 after a message.
  */
-int split_lock(const char *table);
+int split_lock(const char *table, uint64_t seconds);
 void split_unlock(const char *table, int lock);
 
 /* The commands. What they answer is the exit code. */

@@ -7,32 +7,45 @@
 
 #include "lade.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-static bool name_file(char *name, size_t room, const char *table, const char *more)
+static bool name_file(char *name, size_t room, const char *table)
 {
-    return snprintf(name, room, "%s.classes%s", table, more) < (int)room;
+    return snprintf(name, room, "%s.classes", table) < (int)room;
 }
 
 static bool complain(const char *name, const char *why)
 {
-    fprintf(stderr, "lade split: %s: %s\n", name, why);
+    say_error("split: %s: %s", name, why);
     return false;
 }
 
 bool classes_write(const struct list *list, const char *table)
 {
-    char name[4096], unready[4096];
-    bool good = name_file(name, sizeof name, table, "") && name_file(unready, sizeof unready, table, ".unready");
-    FILE *to = good ? fopen(unready, "w") : NULL;
+    char name[4096];
+    struct output o;
 
-    good = to != NULL;
-    for (unsigned c = 0; good && c < list->classes; c++)
-        good = csv_field(to, list->class_name[c].at, list->class_name[c].size, '\n');
-    good = to && fclose(to) == 0 && good && rename(unready, name) == 0;
-    return good || complain(name, strerror(errno));
+    if (!name_file(name, sizeof name, table))
+        return complain(table, "the name is too long");
+    if (!output_begin(&o, "split", name))
+        return false;
+    for (unsigned c = 0; c < list->classes; c++)
+        if (!csv_field(o.to, list->class_name[c].at, list->class_name[c].size, '\n')) {
+            output_drop(&o);
+            return complain(name, "could not be written, or out of memory");
+        }
+    return output_end(&o);
+}
+
+bool classes_equal(const struct list *a, const struct list *b)
+{
+    if (a->classes != b->classes)
+        return false;
+    for (unsigned c = 0; c < a->classes; c++)
+        if (a->class_name[c].size != b->class_name[c].size ||
+            memcmp(a->class_name[c].at, b->class_name[c].at, a->class_name[c].size) != 0)
+            return false;
+    return true;
 }
 
 bool classes_read(struct list *list, const char *table, unsigned classes)
@@ -41,7 +54,7 @@ bool classes_read(struct list *list, const char *table, unsigned classes)
     struct lade_split_field field;
     size_t size = 0, fields;
 
-    if (!name_file(name, sizeof name, table, ""))
+    if (!name_file(name, sizeof name, table))
         return complain(table, "the name is too long");
     char *text = list->known = read_path(name, &size);
     if (!text)

@@ -21,14 +21,14 @@ struct chunk {
 
 static bool complain(const char *path, const char *why)
 {
-    fprintf(stderr, "lade split: %s: %s\n", path, why);
+    say_error("split: %s: %s", path, why);
     return false;
 }
 
 /* The input is wrong in a line of it. */
 static bool complain_of(struct list *list, size_t line, const char *why)
 {
-    fprintf(stderr, "lade split: %s, line %zu: %s\n", list->path, line, why);
+    say_error("split: %s, line %zu: %s", list->path, line, why);
     list->wrong = true;
     return false;
 }
@@ -80,7 +80,7 @@ static bool number_class(struct list *list, struct text name, unsigned *number)
         }
     }
     if (list->fixed) {
-        fprintf(stderr, "lade split: %s: the table has no class '%.*s'\n", list->path, (int)name.size, name.at);
+        say_error("split: %s: the table has no class '%.*s'", list->path, (int)name.size, name.at);
         list->wrong = true;
         return false;
     }
@@ -117,6 +117,7 @@ static char *read_all(FILE *file, size_t *size)
 
 char *read_path(const char *path, size_t *size)
 {
+    errno = 0;
     FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
     char *bytes = file ? read_all(file, size) : NULL;
 
@@ -353,6 +354,5 @@ void *content_read(const struct list *list, const struct row *row, size_t *size)
     char path[8192];
 
     (void)snprintf(path, sizeof path, "%s/%.*s", list->path, (int)row->key.size, row->key.at);
-    errno = 0;
     return read_path(path, size);
 }

@@ -1,57 +1,120 @@
 /* SPDX-License-Identifier: MIT */
-/* One writer of a table at a time, among processes: a locked file beside it, which is gone when nobody writes. */
+/*
+ * One writer of a table at a time, among processes: a locked file beside it that holds the number of the process, and is
+ * gone when nobody writes.
+ */
 #include "split.h"
+
+#include "lade.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+static const struct timespec pause_between = {0, 20000000};
 
 static bool name_lock(char *name, size_t room, const char *table)
 {
     return snprintf(name, room, "%s.lock", table) < (int)room;
 }
 
-/* Whether the open file is still the one of that name: who had it before may have taken the name away. */
-static bool is_named(int lock, const char *name)
+/* 1: the open file is the one of that name; 0: who had it before has removed that; -1: it cannot be found out. */
+static int is_named(int lock, const char *name)
 {
     struct stat open, named;
 
-    return fstat(lock, &open) == 0 && stat(name, &named) == 0 && open.st_dev == named.st_dev &&
-           open.st_ino == named.st_ino;
+    if (fstat(lock, &open) != 0)
+        return -1;
+    if (!S_ISREG(open.st_mode) || open.st_nlink > 1) {
+        errno = EINVAL; /* not one of ours: nothing is written to it */
+        return -1;
+    }
+    if (lstat(name, &named) != 0)
+        return errno == ENOENT ? 0 : -1;
+    return open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
-int split_lock(const char *table)
+/* The number that the holder wrote; 0 when it is not known. */
+static long holder_of(int lock)
 {
+    char text[32] = {0};
+    ssize_t size = pread(lock, text, sizeof text - 1, 0);
+
+    return size > 0 ? strtol(text, NULL, 10) : 0;
+}
+
+static bool write_holder(int lock)
+{
+    char text[32];
+    int size = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+
+    return ftruncate(lock, 0) == 0 && pwrite(lock, text, (size_t)size, 0) == size;
+}
+
+/* A file system without locks: those that share it must know. */
+static bool has_no_locks(int error)
+{
+    return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP;
+}
+
+enum { TAKEN, HELD, GONE, FAILED };
+
+/* One attempt; FAILED: errno says why. */
+static int try_lock(int lock, const char *name, const char *table)
+{
+    if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK || errno == EINTR)
+            return HELD;
+        if (!has_no_locks(errno))
+            return FAILED;
+        say_error("split: %s cannot be locked (%s): let nobody else write it meanwhile", table, strerror(errno));
+    }
+    int named = is_named(lock, name);
+    if (named <= 0)
+        return named == 0 ? GONE : FAILED;
+    return write_holder(lock) ? TAKEN : FAILED;
+}
+
+int split_lock(const char *table, uint64_t seconds)
+{
+    const double deadline = seconds_now() + (double)seconds;
     char name[4096];
-    int lock;
+    bool told = false;
 
     if (!name_lock(name, sizeof name, table)) {
-        fprintf(stderr, "lade split: %s: the name is too long\n", table);
+        say_error("split: %s: the name is too long", table);
         return -1;
     }
     for (;;) {
-        lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (lock < 0)
-            break;
-        if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
-            if (errno == EWOULDBLOCK)
-                fprintf(stderr, "lade split: waiting for another one that writes %s\n", table);
-            int failed;
-            while ((failed = flock(lock, LOCK_EX)) != 0 && errno == EINTR)
-                continue;
-            if (failed)
-                fprintf(stderr, "lade split: %s cannot be locked (%s): let nobody else write it meanwhile\n", table,
-                        strerror(errno));
-        }
-        if (is_named(lock, name))
+        int lock = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+        int state = lock < 0 ? FAILED : try_lock(lock, name, table);
+        if (state == TAKEN)
             return lock;
+        if (state == FAILED) {
+            say_error("split: %s: %s", name, strerror(errno));
+            if (lock >= 0)
+                (void)close(lock);
+            return -1;
+        }
+        const long holder = state == HELD ? holder_of(lock) : 0;
         (void)close(lock);
+        if (seconds_now() >= deadline) {
+            say_error("split: %s: process %ld still writes it after %llu s; --wait N waits longer", table, holder,
+                      (big)seconds);
+            return -1;
+        }
+        if (state == GONE)
+            continue;
+        if (!told)
+            say_error("split: waiting up to %llu s for process %ld, which writes %s", (big)seconds, holder, table);
+        told = true;
+        (void)nanosleep(&pause_between, NULL);
     }
-    fprintf(stderr, "lade split: %s: %s\n", name, strerror(errno));
-    return -1;
 }
 
 void split_unlock(const char *table, int lock)

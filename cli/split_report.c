@@ -4,7 +4,6 @@
 
 #include "lade.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,23 +18,24 @@ static int by_content(const void *a, const void *b)
     return x < y ? -1 : x > y; /* as in the list */
 }
 
-/* Equal hashes are a hint; the bytes decide. */
-static bool have_same_bytes(const struct list *list, const struct row *a, const struct row *b)
+/* Equal hashes are a hint; the bytes decide. False after a message: they could not be read. */
+static bool have_same_bytes(const struct list *list, const struct row *a, const struct row *b, bool *same)
 {
     size_t of_a = 0, of_b = 0;
-    void *bytes_a = content_read(list, a, &of_a), *bytes_b = content_read(list, b, &of_b);
-    bool same = bytes_a && bytes_b && of_a == of_b && memcmp(bytes_a, bytes_b, of_a) == 0;
+    void *bytes_a = content_read(list, a, &of_a), *bytes_b = bytes_a ? content_read(list, b, &of_b) : NULL;
+    bool good = bytes_a && bytes_b;
 
+    *same = good && of_a == of_b && memcmp(bytes_a, bytes_b, of_a) == 0;
     free(bytes_a);
     free(bytes_b);
-    return same;
+    return good;
 }
 
 static void show_duplicates(const struct report *r, FILE *to, struct row *const *row, size_t count)
 {
     fprintf(to, "  the same bytes in several parts:");
     for (size_t i = 0; i < count; i++)
-        fprintf(to, "%s %.*s (%s)", i ? "," : "", (int)row[i]->key.size, row[i]->key.at,
+        fprintf(to, "%s %s (%s)", i ? "," : "", shown_bytes(row[i]->key.at, row[i]->key.size),
                 row[i]->part < r->config.parts ? r->names[row[i]->part] : "no part");
     fputc('\n', to);
 }
@@ -45,16 +45,22 @@ bool report_duplicates(struct report *r)
     const struct list *list = r->list;
     struct row **row = malloc((list->rows + 1) * sizeof *row);
 
+    bool good = row != NULL;
+
     if (!row)
-        return false;
-    for (size_t i = 0; i < list->rows; i++)
+        say_error("split: out of memory");
+    for (size_t i = 0; good && i < list->rows; i++)
         row[i] = &list->row[i];
-    qsort(row, list->rows, sizeof *row, by_content);
-    for (size_t begin = 0, end; begin < list->rows; begin = end) {
+    if (good)
+        qsort(row, list->rows, sizeof *row, by_content);
+    for (size_t begin = 0, end; good && begin < list->rows; begin = end) {
         unsigned part = LADE_SPLIT_NO_PART;
         bool across = false;
         for (end = begin; end < list->rows && row[end]->content == row[begin]->content; end++) {
-            if (end > begin && !have_same_bytes(list, row[begin], row[end]))
+            bool same = true;
+            if (end > begin)
+                good = have_same_bytes(list, row[begin], row[end], &same) && good;
+            if (!same)
                 break;
             if (row[end]->part == LADE_SPLIT_NO_PART)
                 continue;
@@ -66,7 +72,7 @@ bool report_duplicates(struct report *r)
             show_duplicates(r, r->text, row + begin, end - begin);
     }
     free(row);
-    return true;
+    return good;
 }
 
 static double weight_of(const struct report *r, unsigned part)
@@ -98,8 +104,7 @@ static void print_text(const struct report *r, const uint64_t *count, FILE *to)
             r->list->classes, parts, (big)r->config.seed, r->seconds);
     fprintf(to, "  %-12s %10s %8s %8s", "part", "items", "share", "weight");
     for (unsigned c = 0; c < shown && r->list->classes > 1; c++)
-        fprintf(to, " %8.*s", (int)(r->list->class_name[c].size > 8 ? 8 : r->list->class_name[c].size),
-                r->list->class_name[c].at);
+        fprintf(to, " %8.8s", shown_bytes(r->list->class_name[c].at, r->list->class_name[c].size));
     fputs(r->list->classes > shown ? " ...\n" : "\n", to);
     for (unsigned p = 0; p < parts; p++) {
         uint64_t size = size_of(r, count, p);
@@ -156,11 +161,13 @@ static void print_json(const struct report *r, const uint64_t *count, FILE *to)
 
 bool report_print(struct report *r)
 {
-    FILE *json = NULL;
+    struct output json;
     const unsigned parts = r->config.parts;
     uint64_t *count = calloc((size_t)r->list->classes * parts + 1, sizeof *count);
     bool good = count != NULL;
 
+    if (!good)
+        say_error("split: out of memory");
     for (size_t i = 0; good && i < r->list->rows; i++)
         if (r->list->row[i].part < parts)
             count[(size_t)r->list->row[i].class_number * parts + r->list->row[i].part]++;
@@ -169,17 +176,14 @@ bool report_print(struct report *r)
         (void)lade_split_audit(count, r->list->classes, parts, r->config.weights, &r->audit);
     if (good && r->list->directory)
         good = report_duplicates(r);
-    if (!good)
-        fputs("lade split: out of memory\n", stderr);
-    else
+    if (good)
         print_text(r, count, r->text);
     if (good && r->json) {
-        json = strcmp(r->json, "-") ? fopen(r->json, "w") : stdout;
-        if (json)
-            print_json(r, count, json);
-        good = json && fflush(json) == 0 && !ferror(json) && (json == stdout || fclose(json) == 0);
-        if (!good)
-            fprintf(stderr, "lade split: %s: %s\n", r->json, strerror(errno));
+        good = output_begin(&json, "split", r->json);
+        if (good) {
+            print_json(r, count, json.to);
+            good = output_end(&json);
+        }
     }
     free(count);
     return good;

@@ -7,22 +7,21 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int wrong_use(const char *why)
 {
-    fprintf(stderr, "lade split: %s; lade split --help shows the use\n", why);
+    say_error("split: %s; lade split --help shows the use", why);
     return EXIT_USAGE;
 }
 
 static int trouble(const char *path, int status, uint64_t offset)
 {
     if (status == LADE_IO)
-        fprintf(stderr, "lade split: %s: %s\n", path, strerror(errno));
+        say_error("split: %s: %s", path, strerror(errno));
     else if (status == LADE_DAMAGED)
-        fprintf(stderr, "lade split: %s: damaged, from byte %llu on\n", path, (big)offset);
+        say_error("split: %s: damaged, from byte %llu on", path, (big)offset);
     else
-        fprintf(stderr, "lade split: %s: %s\n", path, lade_status_text(status));
+        say_error("split: %s: %s", path, lade_status_text(status));
     return EXIT_TROUBLE;
 }
 
@@ -44,29 +43,50 @@ static int name_parts(struct options *o, unsigned parts)
     return EXIT_DONE;
 }
 
-/* Every class gets its share of every part, rounded. */
+/* Every class gets its share of every part, rounded. NULL: out of memory. */
 static uint64_t *quotas_for(const struct list *list, const struct options *o)
 {
     uint64_t *size = calloc(list->classes + 1, sizeof *size);
     uint64_t *quota = calloc((size_t)list->classes * o->parts + 1, sizeof *quota);
+    bool good = size && quota;
 
-    for (size_t i = 0; size && i < list->rows; i++)
+    for (size_t i = 0; good && i < list->rows; i++)
         size[list->row[i].class_number]++;
-    for (unsigned c = 0; size && quota && c < list->classes; c++)
+    for (unsigned c = 0; good && c < list->classes; c++)
         (void)lade_split_shares(o->weight, o->parts, size[c], quota + (size_t)c * o->parts);
     free(size);
-    return quota;
+    if (good)
+        return quota;
+    free(quota);
+    return NULL;
 }
 
-/* The table of a file; it must be what the options say. */
-static int load_split(struct lade_split **split, const struct options *o)
+/* The table of a file. An exit code, after a message unless it is EXIT_DONE. absent: NULL, or set where there is no file. */
+static int load_table(struct lade_split **split, const char *path, const struct options *o, bool *absent)
+{
+    uint64_t offset = 0;
+    int status = lade_split_load_limited(split, path, NULL, o->memory << 20, &offset);
+
+    if (status == LADE_LIMITED) {
+        say_error("split: %s: it would take more than %llu MiB of memory; --memory raises the limit", path,
+                  (big)o->memory);
+        return EXIT_TROUBLE;
+    }
+    if (absent && status == LADE_IO && errno == ENOENT) {
+        *absent = true;
+        return EXIT_DONE;
+    }
+    return status == LADE_OK ? EXIT_DONE : trouble(path, status, offset);
+}
+
+/* The table must be what the options say. */
+static int load_split(struct lade_split **split, const struct options *o, bool *absent)
 {
     struct lade_split_config loaded;
-    uint64_t offset = 0;
-    int status = lade_split_load(split, o->table, NULL, &offset);
+    int code = load_table(split, o->table, o, absent);
 
-    if (status != LADE_OK)
-        return trouble(o->table, status, offset);
+    if (code != EXIT_DONE || !*split)
+        return code;
     lade_split_configuration(*split, &loaded);
     if ((o->parts > 0 && (o->parts != loaded.parts || memcmp(o->weight, loaded.weights, o->parts * 4) != 0)) ||
         (o->given & 1U << RULE && o->config.rule != loaded.rule) ||
@@ -90,6 +110,8 @@ static int create_split(struct lade_split **split, const struct options *o, cons
         config.capacity = list->rows > 0 ? list->rows : 1;
     if (config.rule == LADE_SPLIT_QUOTA) {
         quota = quotas_for(list, o);
+        if (!quota)
+            return trouble("new table", LADE_NO_MEMORY, 0);
         config.classes = list->classes;
         config.quota = quota;
     }
@@ -193,9 +215,12 @@ bool csv_field(FILE *to, const void *text, size_t size, char after)
 
 static bool write_csv(const struct list *list, const struct options *o)
 {
-    FILE *to = strcmp(o->csv, "-") ? fopen(o->csv, "w") : stdout;
-    bool good = to && fputs("key,group,class,part\n", to) >= 0;
+    struct output out;
 
+    if (!output_begin(&out, "split", o->csv))
+        return false;
+    FILE *to = out.to;
+    bool good = fputs("key,group,class,part\n", to) >= 0;
     for (size_t i = 0; good && i < list->rows; i++) {
         const struct row *row = &list->row[i];
         const struct text *name = &list->class_name[row->class_number];
@@ -203,12 +228,11 @@ static bool write_csv(const struct list *list, const struct options *o)
         good = csv_field(to, row->key.at, row->key.size, ',') && csv_field(to, row->group.at, row->group.size, ',') &&
                csv_field(to, name->at, name->size, ',') && csv_field(to, part, strlen(part), '\n');
     }
-    good = good && fflush(to) == 0 && !ferror(to);
-    if (to && to != stdout)
-        good = fclose(to) == 0 && good;
-    if (!good)
-        fprintf(stderr, "lade split: %s: %s\n", o->csv, strerror(errno));
-    return good;
+    if (good)
+        return output_end(&out);
+    say_error("split: %s: could not be written, or out of memory", o->csv);
+    output_drop(&out);
+    return false;
 }
 
 int split_assign_or_audit(struct options *o, const char *path, bool assign)
@@ -222,13 +246,13 @@ int split_assign_or_audit(struct options *o, const char *path, bool assign)
     r.text = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-")) ? stderr : stdout;
     if (!o->table)
         return wrong_use("--table FILE is missing");
-    const int lock = assign ? split_lock(o->table) : -1;
+    const int lock = assign ? split_lock(o->table, o->wait) : -1;
     int code = assign && lock < 0 ? EXIT_TROUBLE : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;
-    if (!assign || access(o->table, F_OK) == 0)
-        code = load_split(&split, o);
-    else if (o->parts == 0)
+    bool absent = false;
+    code = load_split(&split, o, assign ? &absent : NULL);
+    if (absent && o->parts == 0)
         code = wrong_use("a new table needs --weights or --folds");
     if (split)
         lade_split_configuration(split, &r.config);
@@ -282,53 +306,76 @@ static void tell(void *context, const struct lade_split_difference *d)
     printf("  %s %016llx", kind[d->kind], (big)d->hash);
     for (size_t i = 0; i < n->list->rows && d->kind == LADE_SPLIT_KEY; i++)
         if (lade_split_hash(n->split, n->list->row[i].key.at, n->list->row[i].key.size) == d->hash)
-            printf(" %.*s", (int)n->list->row[i].key.size, n->list->row[i].key.at);
+            printf(" %s", shown_bytes(n->list->row[i].key.at, n->list->row[i].key.size));
     if (d->part != LADE_SPLIT_NO_PART)
         printf(": %s here, %s there, %s by the rule", n->o->name[d->part], n->o->name[d->other], n->o->name[d->chosen]);
     putchar('\n');
 }
 
+/* Tokens of one class in one table must not become those of another class. */
+static int compare_classes(const struct list *classes, const char *path, struct lade_split *table)
+{
+    static struct list other;
+    struct lade_split_config config;
+
+    lade_split_configuration(table, &config);
+    if (config.rule != LADE_SPLIT_QUOTA)
+        return EXIT_DONE; /* the merge refuses it */
+    int code = classes_read(&other, path, config.classes) ? EXIT_DONE : EXIT_TROUBLE;
+    if (code == EXIT_DONE && !classes_equal(classes, &other))
+        code = wrong_use("the tables have quotas for different classes");
+    list_free(&other);
+    memset(&other, 0, sizeof other);
+    return code;
+}
+
 int split_merge(struct options *o, char **path, int paths)
 {
-    static struct list list;
+    static struct list list, classes;
     struct lade_split *into = NULL, *from = NULL;
     struct lade_split_config config;
-    uint64_t offset = 0;
 
     if (!o->table || paths < 1)
         return wrong_use("merge takes --table OUT and the tables to merge");
-    const int lock = split_lock(o->table);
+    const int lock = split_lock(o->table, o->wait);
     if (lock < 0)
         return EXIT_TROUBLE;
-    int status = lade_split_load(&into, path[0], NULL, &offset);
-    if (status != LADE_OK) {
-        int code = trouble(path[0], status, offset);
+    int code = load_table(&into, path[0], o, NULL);
+    if (code != EXIT_DONE) {
         split_unlock(o->table, lock);
         return code;
     }
     lade_split_configuration(into, &config);
-    int code = name_parts(o, config.parts);
+    const bool quota = config.rule == LADE_SPLIT_QUOTA;
+    code = name_parts(o, config.parts);
+    if (code == EXIT_DONE && quota && !classes_read(&classes, path[0], config.classes))
+        code = EXIT_TROUBLE;
     if (code == EXIT_DONE && o->keys)
         code = list_read(&list, o->keys, o->name, config.parts);
     for (int i = 1; i < paths && code == EXIT_DONE; i++) {
         struct naming naming = {o, into, &list, 0};
         uint64_t differences = 0;
-        status = lade_split_load(&from, path[i], NULL, &offset);
-        if (status != LADE_OK) {
-            code = trouble(path[i], status, offset);
+        code = load_table(&from, path[i], o, NULL);
+        if (code == EXIT_DONE && quota)
+            code = compare_classes(&classes, path[i], from);
+        if (code != EXIT_DONE) {
+            lade_split_destroy(from);
             break;
         }
-        status = lade_split_merge(into, from, o->salt, o->resolve, tell, &naming, &differences);
+        int status = lade_split_merge(into, from, o->salt, o->resolve, tell, &naming, &differences);
         lade_split_destroy(from);
-        printf("lade split merge: %s: %llu differences\n", path[i], (big)differences);
+        from = NULL;
+        printf("lade split merge: %s: %llu differences\n", shown(path[i]), (big)differences);
         if (status == LADE_CONFLICT)
             code = EXIT_WRONG;
         else if (status != LADE_OK)
             code = status == LADE_INVALID ? wrong_use("the tables have different seeds, parts or stores")
                                           : trouble(path[i], status, 0);
     }
+    if (code == EXIT_DONE && quota && !classes_write(&classes, o->table))
+        code = EXIT_TROUBLE;
     if (code == EXIT_DONE) {
-        status = lade_split_save(into, o->table);
+        int status = lade_split_save(into, o->table);
         code = status == LADE_OK ? EXIT_DONE : trouble(o->table, status, 0);
     }
     split_unlock(o->table, lock);
@@ -336,6 +383,7 @@ int split_merge(struct options *o, char **path, int paths)
         puts("nothing was written; --resolve settles differences by a rule that does not depend on the order");
     lade_split_destroy(into);
     list_free(&list);
+    list_free(&classes);
     return code;
 }
 
@@ -346,15 +394,16 @@ int split_show(struct options *o, const char *path)
     struct lade_split *split = NULL;
     struct lade_split_config c;
     struct lade_split_stats stats;
-    uint64_t offset = 0, keys[PARTS_MAX] = {0};
-    FILE *json = NULL;
-    int status = lade_split_load(&split, path, NULL, &offset);
+    uint64_t keys[PARTS_MAX] = {0};
+    bool good = true;
+    int code = load_table(&split, path, o, NULL);
 
-    if (status == LADE_OK)
-        status = lade_split_measure(split, &stats, keys);
+    if (code != EXIT_DONE)
+        return code;
+    int status = lade_split_measure(split, &stats, keys);
     if (status != LADE_OK) {
         lade_split_destroy(split);
-        return trouble(path, status, offset);
+        return trouble(path, status, 0);
     }
     lade_split_configuration(split, &c);
     if (name_parts(o, c.parts) != EXIT_DONE) {
@@ -374,9 +423,11 @@ int split_show(struct options *o, const char *path)
     if (c.store >= LADE_SPLIT_COMPACT)
         fprintf(text, "  next item    taken for another %.4f %%, goes to the wrong part %.4f %%, to %s %.5f\n",
                 100 * stats.collision, 100 * stats.misassigned, o->name[0], stats.share);
-    if (o->json)
-        json = strcmp(o->json, "-") ? fopen(o->json, "w") : stdout;
-    if (json) {
+    struct output out;
+    if (o->json && !output_begin(&out, "split", o->json)) {
+        good = false;
+    } else if (o->json) {
+        FILE *json = out.to;
         fprintf(json,
                 "{\"rule\": \"%s\", \"store\": \"%s\", \"seed\": %llu, \"keys\": %llu, \"groups\": %llu, "
                 "\"contents\": %llu, \"bytes\": %llu, \"parts\": [",
@@ -388,10 +439,8 @@ int split_show(struct options *o, const char *path)
             fprintf(json, ", \"weight\": %lu, \"keys\": %llu}", (unsigned long)c.weights[i], (big)keys[i]);
         }
         fprintf(json, "], \"collision\": %.9g, \"misassigned\": %.9g}\n", stats.collision, stats.misassigned);
+        good = output_end(&out);
     }
-    bool good = !o->json || (json && fflush(json) == 0 && !ferror(json) && (json == stdout || fclose(json) == 0));
-    if (!good)
-        fprintf(stderr, "lade split: %s: %s\n", o->json, strerror(errno));
     lade_split_destroy(split);
     return good ? EXIT_DONE : EXIT_TROUBLE;
 }

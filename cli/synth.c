@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lade synth: a synthetic data set, written to files of a format that lade and others read. */
 #include "lade.h"
-#include "probe.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -50,36 +49,28 @@ static void help(void)
          "exit codes: 0 done, 2 wrong use, 3 trouble of the system");
 }
 
-int output_begin(struct synth *s, struct output *o, const char *name)
+int synth_begin(struct synth *s, struct output *o, const char *name, bool bulk)
 {
-    if (snprintf(o->path, sizeof o->path, "%s/%s", s->folder, name) >= (int)sizeof o->path) {
-        fprintf(stderr, "lade synth: %s: the name is too long\n", s->folder);
+    if (snprintf(s->path, sizeof s->path, "%s/%s", s->folder, name) >= (int)sizeof s->path) {
+        say_error("synth: %s: the name is too long", s->folder);
         return EXIT_USAGE;
     }
-    (void)snprintf(o->unready, sizeof o->unready, "%s.unready", o->path);
-    o->file = fopen(o->unready, "wb");
-    if (o->file)
-        return EXIT_DONE;
-    fprintf(stderr, "lade synth: %s: %s\n", o->unready, strerror(errno));
-    return EXIT_TROUBLE;
+    bool good = bulk ? output_begin_bulk(o, "synth", s->path) : output_begin(o, "synth", s->path);
+    return good ? EXIT_DONE : EXIT_TROUBLE;
 }
 
-bool output_put(struct synth *s, struct output *o, const void *bytes, size_t size)
+bool synth_put(struct synth *s, struct output *o, const void *bytes, size_t size)
 {
     s->bytes += size;
-    return fwrite(bytes, 1, size, o->file) == size;
+    return fwrite(bytes, 1, size, o->to) == size;
 }
 
-int output_end(struct output *o)
+int synth_end(struct output *o, int code)
 {
-    bool good = !ferror(o->file);
-
-    good = fclose(o->file) == 0 && good;
-    if (good && rename(o->unready, o->path) == 0)
-        return EXIT_DONE;
-    fprintf(stderr, "lade synth: %s: could not be written: %s\n", o->path, strerror(errno));
-    (void)remove(o->unready);
-    return EXIT_TROUBLE;
+    if (code == EXIT_DONE)
+        return output_end(o) ? EXIT_DONE : EXIT_TROUBLE;
+    output_drop(o);
+    return code;
 }
 
 int synth_read(struct synth *s, uint64_t i, int64_t *label)
@@ -94,20 +85,22 @@ int synth_read(struct synth *s, uint64_t i, int64_t *label)
     return EXIT_DONE;
 }
 
-static void report(const struct synth *s, const char *format, const char *json_path)
+static int report(const struct synth *s, const char *format, const char *json_path)
 {
+    struct output json;
     FILE *text = json_path && !strcmp(json_path, "-") ? stderr : stdout;
 
     fprintf(text, "%llu samples, %.1f MB; to open it: %s\n", (unsigned long long)s->info->count, (double)s->bytes / 1e6,
-            s->opens);
+            shown(s->opens));
     if (!json_path)
-        return;
-    FILE *json = json_begin("synth", json_path);
-    fprintf(json, "{\"format\": \"%s\", \"samples\": %llu, \"bytes\": %llu, \"source\": ", format,
+        return EXIT_DONE;
+    if (!output_begin(&json, "synth", json_path))
+        return EXIT_TROUBLE;
+    fprintf(json.to, "{\"format\": \"%s\", \"samples\": %llu, \"bytes\": %llu, \"source\": ", format,
             (unsigned long long)s->info->count, (unsigned long long)s->bytes);
-    json_quoted(json, s->opens);
-    fputs("}\n", json);
-    json_end("synth", json_path, json);
+    json_quoted(json.to, s->opens);
+    fputs("}\n", json.to);
+    return output_end(&json) ? EXIT_DONE : EXIT_TROUBLE;
 }
 
 struct options {
@@ -141,7 +134,7 @@ static bool parse(struct options *o, int argc, char **argv)
             return false;
         } else {
             if (strchr(optarg, ',')) {
-                fprintf(stderr, "lade synth: '%s' has a comma\n", optarg);
+                say_error("synth: '%s' has a comma", optarg);
                 return false;
             }
             *to[c] = optarg;
@@ -191,21 +184,20 @@ int synth_main(int argc, char **argv)
         if (!strcmp(formats[f].name, format))
             write = formats[f].write;
     if (!write) {
-        fprintf(stderr, "lade synth: there is no format '%s'; there are cifar10, idx, npy, records and images\n",
-                format);
+        say_error("synth: there is no format '%s'; there are cifar10, idx, npy, records and images", format);
         return EXIT_USAGE;
     }
     s.folder = argv[optind + 1];
     s.jpeg = o.jpeg;
     int code = open_source(&s, &o);
     if (code == EXIT_DONE && mkdir(s.folder, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "lade synth: %s: %s\n", s.folder, strerror(errno));
+        say_error("synth: %s: %s", s.folder, strerror(errno));
         code = EXIT_TROUBLE;
     }
     if (code == EXIT_DONE)
-        code = probe_report("synth", o.json) ? write(&s) : EXIT_TROUBLE;
+        code = output_probe("synth", o.json) ? write(&s) : EXIT_TROUBLE;
     if (code == EXIT_DONE)
-        report(&s, format, o.json);
+        code = report(&s, format, o.json);
     free(s.sample);
     lade_source_close(s.source);
     return code;

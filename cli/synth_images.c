@@ -28,7 +28,7 @@ static bool put_jpeg(struct synth *s, struct output *o, const uint8_t *pixels, u
     bool good = handle && tjCompress2(handle, pixels, (int)width, 0, (int)height, TJPF_RGB, &bytes, &size, TJSAMP_420,
                                       90, 0) == 0;
 
-    good = good && output_put(s, o, bytes, size);
+    good = good && synth_put(s, o, bytes, size);
     tjFree(bytes);
     if (handle)
         (void)tjDestroy(handle);
@@ -49,7 +49,7 @@ static bool put_png(struct synth *s, struct output *o, const uint8_t *pixels, ui
         spng_set_option(context, SPNG_IMG_COMPRESSION_LEVEL, 1) == 0 && spng_set_ihdr(context, &header) == 0 &&
         spng_encode_image(context, pixels, (size_t)3 * height * width, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE) == 0)
         bytes = spng_get_png_buffer(context, &size, &code);
-    bool good = bytes && output_put(s, o, bytes, size);
+    bool good = bytes && synth_put(s, o, bytes, size);
     free(bytes);
     spng_ctx_free(context);
     return good;
@@ -64,35 +64,41 @@ static int put_image(struct synth *s, uint64_t i, int64_t label, const uint8_t *
 
     (void)snprintf(name, sizeof name, "class-%05d/%010llu.%s", (int)label, (unsigned long long)i,
                    s->jpeg ? "jpg" : "png");
-    int code = output_begin(s, &o, name);
+    int code = synth_begin(s, &o, name, true);
     if (code != EXIT_DONE)
         return code;
     bool good = s->jpeg ? put_jpeg(s, &o, pixels, height, width) : put_png(s, &o, pixels, height, width);
-    code = output_end(&o);
-    if (!good && code == EXIT_DONE) {
-        fprintf(stderr, "lade synth: %s: the image could not be made\n", o.path);
-        code = EXIT_TROUBLE;
-    }
-    return code;
+    if (!good)
+        say_error("synth: %s: the image could not be made", o.path);
+    return synth_end(&o, good ? EXIT_DONE : EXIT_TROUBLE);
 }
 
-/* The first name in a folder that is not hidden and, if below is set, is a folder with something in it; false: none. */
-static bool holds(const char *path, bool below, char *name, size_t size)
+/*
+ * The first name in a folder that is not hidden and, if below is set, is a folder with something in it. 1: there is one; 0:
+ * there is none; -1: the folder cannot be read, errno says why.
+ */
+static int holds(const char *path, bool below, char *name, size_t size)
 {
     DIR *folder = opendir(path);
-    bool found = false;
+    struct dirent *entry;
+    int found = 0;
 
-    for (struct dirent *entry; folder && !found && (entry = readdir(folder));) {
+    if (!folder)
+        return errno == ENOTDIR ? 0 : -1;
+    while (found == 0 && (errno = 0, entry = readdir(folder))) {
         char inside[4096], ignored[256];
         if (entry->d_name[0] == '.')
             continue;
         (void)snprintf(name, size, "%s", entry->d_name);
-        found = !below || (snprintf(inside, sizeof inside, "%s/%s", path, name) < (int)sizeof inside &&
-                           holds(inside, false, ignored, sizeof ignored));
+        if (!below)
+            found = 1;
+        else if (snprintf(inside, sizeof inside, "%s/%s", path, name) < (int)sizeof inside)
+            found = holds(inside, false, ignored, sizeof ignored);
     }
-    if (folder)
-        (void)closedir(folder);
-    return found;
+    int error = errno;
+    (void)closedir(folder);
+    errno = error;
+    return found == 0 && error ? -1 : found;
 }
 
 int write_images(struct synth *s)
@@ -107,10 +113,14 @@ int write_images(struct synth *s)
         return EXIT_USAGE;
     }
     /* What lies there already would be read with what is written now. */
-    if (holds(s->folder, true, other, sizeof other)) {
-        fprintf(stderr,
-                "lade synth: %s: its folder %s has files already, which would count as samples; take a new one\n",
-                s->folder, other);
+    int used = holds(s->folder, true, other, sizeof other);
+    if (used < 0) {
+        say_error("synth: %s: %s", s->folder, strerror(errno));
+        return EXIT_TROUBLE;
+    }
+    if (used) {
+        say_error("synth: %s: its folder %s has files already, which would count as samples; take a new one", s->folder,
+                  other);
         return EXIT_USAGE;
     }
     uint8_t *pixels = malloc(s->info->bytes);
@@ -118,10 +128,11 @@ int write_images(struct synth *s)
         char path[4096];
         if (snprintf(path, sizeof path, "%s/class-%05d", s->folder, (int)c) >= (int)sizeof path ||
             (mkdir(path, 0777) != 0 && errno != EEXIST)) {
-            fprintf(stderr, "lade synth: %s: %s\n", path, strerror(errno));
+            say_error("synth: %s: %s", path, strerror(errno));
             free(pixels);
             return EXIT_TROUBLE;
         }
+        lade_file_clean(path);
     }
     for (uint64_t i = 0; i < s->info->count && pixels && code == EXIT_DONE; i++) {
         code = synth_read(s, i, &label);

@@ -6,7 +6,7 @@
 
 static int unfit(const char *why)
 {
-    fprintf(stderr, "lade synth: %s\n", why);
+    say_error("synth: %s", why);
     return EXIT_USAGE;
 }
 
@@ -43,8 +43,8 @@ static int put_samples(struct synth *s, struct output *o, uint64_t first, uint64
         if (code != EXIT_DONE)
             return code;
         integer(bytes, (uint64_t)label, label_width, false);
-        if (!output_put(s, o, bytes, label_width) || !output_put(s, o, s->sample, s->info->bytes))
-            break; /* output_end() tells */
+        if (!synth_put(s, o, bytes, label_width) || !synth_put(s, o, s->sample, s->info->bytes))
+            break; /* the end reports it */
     }
     return EXIT_DONE;
 }
@@ -59,7 +59,7 @@ static int put_labels(struct synth *s, struct output *o, unsigned width, bool bi
         if (lade_source_label(s->source, i, &label, &error) != LADE_OK)
             return source_trouble("synth", &error);
         integer(bytes, (uint64_t)label, width, big);
-        if (!output_put(s, o, bytes, width))
+        if (!synth_put(s, o, bytes, width))
             break;
     }
     return EXIT_DONE;
@@ -70,14 +70,13 @@ static int put_file(struct synth *s, const char *name, const void *header, size_
                     bool labels, bool big)
 {
     struct output o;
-    int code = output_begin(s, &o, name);
+    int code = synth_begin(s, &o, name, false);
 
     if (code != EXIT_DONE)
         return code;
-    (void)output_put(s, &o, header, size);
+    (void)synth_put(s, &o, header, size);
     code = labels ? put_labels(s, &o, label_width, big) : put_samples(s, &o, 0, s->info->count, label_width);
-    int end = output_end(&o);
-    return code == EXIT_DONE ? end : code;
+    return synth_end(&o, code);
 }
 
 int write_cifar10(struct synth *s)
@@ -92,21 +91,19 @@ int write_cifar10(struct synth *s)
     for (uint64_t f = 0; f < 5 && code == EXIT_DONE; f++) {
         char name[32];
         (void)snprintf(name, sizeof name, "data_batch_%d.bin", (int)f + 1);
-        code = output_begin(s, &o, name);
+        code = synth_begin(s, &o, name, false);
         if (code != EXIT_DONE)
             break;
-        code = put_samples(s, &o, s->info->count * f / 5, s->info->count * (f + 1) / 5, 1);
-        int end = output_end(&o);
-        code = code == EXIT_DONE ? end : code;
+        code = synth_end(&o, put_samples(s, &o, s->info->count * f / 5, s->info->count * (f + 1) / 5, 1));
     }
     if (code == EXIT_DONE)
-        code = output_begin(s, &o, "batches.meta.txt");
+        code = synth_begin(s, &o, "batches.meta.txt", false);
     if (code != EXIT_DONE)
         return code;
     for (int c = 0; c < 10; c++)
-        s->bytes += (uint64_t)fprintf(o.file, "class-%d\n", c);
+        s->bytes += (uint64_t)fprintf(o.to, "class-%d\n", c);
     synth_opens(s, "cifar10:", "", "", "", "");
-    return output_end(&o);
+    return synth_end(&o, EXIT_DONE);
 }
 
 int write_idx(struct synth *s)

@@ -144,11 +144,15 @@ static bool begin(struct lade_file *f)
 
 static int create(struct lade_file *f, const char *path, bool bulk)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 
-    *f = (struct lade_file){.file = -1, .guard = -1, .bulk = bulk};
-    f->base = slash ? slash + 1 : path;
-    f->directory = open_directory(path, (size_t)(f->base - path));
+    *f = (struct lade_file){.file = -1, .directory = -1, .guard = -1, .bulk = bulk};
+    if (strlen(base) >= sizeof f->base) {
+        errno = ENAMETOOLONG;
+        return LADE_IO;
+    }
+    strcpy(f->base, base);
+    f->directory = open_directory(path, (size_t)(base - path));
     if (f->directory >= 0 && !bulk)
         clean(f->directory);
     if (f->directory >= 0 && begin(f))

@@ -38,14 +38,14 @@ struct lade_inlet {
 struct lade_file {
     int file, directory; /* -1: not open */
     int guard;           /* holds the lock until the file has its final name; -1: none */
-    const char *base;    /* the last part of the path */
+    char base[256];      /* the last part of the path */
     char name[48];       /* of the file that will replace it; empty: none */
     bool bulk;
 };
 
 /*
  * Begins a file that will replace path, with the permissions of the old one. LADE_OK or LADE_IO; after LADE_OK the file ends
- * with replace or drop, and path stays valid until then. A path that is something else than a file is refused, and a
+ * with replace or drop. A path that is something else than a file is refused, and a
  * symbolic link is replaced itself.
  */
 LADE_API int lade_file_create(struct lade_file *f, const char *path);

@@ -308,7 +308,26 @@ static uint64_t asks_for(const struct lade_split_config *c)
     return c->capacity > UINT64_MAX / 2048 ? UINT64_MAX : lists + c->capacity * bits / 8;
 }
 
-static int read_all(struct stream *f, struct lade_split **split, const struct lade_alloc *alloc)
+/* Bytes for the tokens of a quota, at least as many as will be allocated; UINT64_MAX where that is beyond any limit. */
+static uint64_t token_bytes(const struct lade_split_config *c, const uint64_t *left)
+{
+    const uint64_t handles = c->threads > 8 ? c->threads + UINT64_C(1) : 9; /* 8 threads where the file says none */
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < (size_t)c->classes; i++) {
+        uint64_t tokens = 0;
+        for (unsigned part = 0; part < c->parts; part++) {
+            uint64_t more = left[i * c->parts + part];
+            if (more > LADE_BAG_MAX)
+                return UINT64_MAX;
+            tokens += more;
+        }
+        bytes += tokens == 0 ? 0 : tokens * 9 + handles * 1024;
+    }
+    return bytes;
+}
+
+static int read_all(struct stream *f, struct lade_split **split, const struct lade_alloc *alloc, uint64_t most)
 {
     struct lade_split_config c = {.alloc = alloc};
     uint32_t weight[LADE_SPLIT_PARTS_MAX];
@@ -330,6 +349,8 @@ static int read_all(struct stream *f, struct lade_split **split, const struct la
         status = read_list(f, NULL, counts, 2 * numbers);
     if (status == LADE_OK)
         status = get_checksum(f);
+    if (status == LADE_OK && counts && token_bytes(&c, counts + numbers) > most)
+        status = LADE_LIMITED;
     if (status == LADE_OK) {
         status = lade_split_make(split, &c, counts ? counts + numbers : NULL);
         status = status == LADE_INVALID ? LADE_DAMAGED : status;
@@ -353,12 +374,18 @@ static int read_all(struct stream *f, struct lade_split **split, const struct la
 
 int lade_split_load(struct lade_split **split, const char *path, const struct lade_alloc *alloc, uint64_t *offset)
 {
+    return lade_split_load_limited(split, path, alloc, LADE_SPLIT_LOAD_BYTES, offset);
+}
+
+int lade_split_load_limited(struct lade_split **split, const char *path, const struct lade_alloc *alloc,
+                            uint64_t token_bytes_max, uint64_t *offset)
+{
     struct stream f = {.checksum = 0};
     struct lade_split *loaded = NULL;
     int status = lade_file_open(&f.file, path);
 
     if (status == LADE_OK) {
-        status = read_all(&f, &loaded, alloc ? alloc : &lade_default);
+        status = read_all(&f, &loaded, alloc ? alloc : &lade_default, token_bytes_max);
         lade_file_drop(&f.file);
     }
     if (offset)

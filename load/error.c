@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
+#include "escape.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Names of files may hold anything; the text is one line that is safe to print. */
+static void escape(char *text, size_t room)
+{
+    char raw[sizeof((struct lade_error *)0)->text];
+
+    (void)snprintf(raw, sizeof raw, "%s", text);
+    (void)lade_escape(text, room, raw, strlen(raw));
+}
 
 int lade_fail(struct lade_error *error, int status, const char *name, uint64_t offset, const char *format, ...)
 {
@@ -27,6 +38,7 @@ int lade_fail(struct lade_error *error, int status, const char *name, uint64_t o
     va_start(arguments, format);
     (void)vsnprintf(error->text + used, sizeof error->text - used, format, arguments);
     va_end(arguments);
+    escape(error->text, sizeof error->text);
     used = strlen(error->text);
     if (offset != LADE_NO_OFFSET)
         (void)snprintf(error->text + used, sizeof error->text - used, ", at byte %llu", (unsigned long long)offset);

@@ -67,6 +67,7 @@ struct lade_worker {
 
 struct lade_loader {
     struct lade_loader_config config;
+    pid_t process; /* whose threads the workers are */
     struct lade_order order;
     size_t input_bytes, sample_bytes, scratch_bytes;
     unsigned buffers, buffers_max; /* made, and most */
@@ -140,6 +141,9 @@ void lade_stream_work(struct lade_worker *w);
 bool lade_stream_relieve(struct lade_worker *late, struct lade_worker *w);
 int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout, struct lade_error *error);
 int lade_stream_create(struct lade_loader *l, struct lade_error *error);
+
+/* False in a child of fork(), which has the memory and not the workers. */
+bool lade_loader_is_here(const struct lade_loader *l);
 
 /* Reads a state into a loader whose order is made. */
 int lade_loader_restore(struct lade_loader *l, const char *state, struct lade_error *error);

@@ -261,6 +261,7 @@ static int create(struct lade_loader **loader, const struct lade_loader_config *
         return out_of_memory(error);
     memset(l, 0, sizeof *l);
     l->config = *config;
+    l->process = getpid();
     fill_in(&l->config);
     status = make(l, state, error);
     if (status == LADE_OK)
@@ -283,6 +284,11 @@ int lade_loader_resume(struct lade_loader **loader, const struct lade_loader_con
     return create(loader, config, state, error);
 }
 
+bool lade_loader_is_here(const struct lade_loader *l)
+{
+    return l->process == getpid();
+}
+
 static bool all_have_ended(struct lade_loader *l)
 {
     for (unsigned i = 0; i < l->workers; i++)
@@ -296,6 +302,10 @@ int lade_loader_destroy(struct lade_loader *l, int64_t timeout)
 {
     if (!l)
         return LADE_OK;
+    if (!lade_loader_is_here(l)) {
+        free_loader(l);
+        return LADE_OK;
+    }
     int64_t deadline = lade_deadline(lade_now(), timeout);
     lade_loader_cancel(l);
     lade_event_expect(&l->ready);

@@ -450,7 +450,7 @@ size_t lade_loader_read_state(const char *path, char *to, size_t size, struct la
     if (lade_read_file(&bytes, path, error) != LADE_OK)
         return 0;
     size_t n = bytes.size > 0 && bytes.data[bytes.size - 1] == '\n' ? bytes.size - 1 : bytes.size;
-    if (n >= STATE_MAX || memchr(bytes.data, 0, n)) {
+    if (n == 0 || n >= STATE_MAX || memchr(bytes.data, 0, n)) {
         (void)lade_fail(error, LADE_DAMAGED, path, 0, "this is no state of a loader");
         n = 0;
     } else if (size > 0) {

@@ -444,10 +444,40 @@ uint64_t lade_order_substitute(const struct lade_order *o, uint64_t epoch, uint6
     return other;
 }
 
+/* What tells one source from another of the same length: its form, and key and label of some samples. */
+static uint32_t source_identity(const struct lade_order *o)
+{
+    enum { LOOKED_AT = 64 };
+    const struct lade_source_info *info = lade_source_about(o->source);
+    uint32_t crc = lade_crc32c(0, info->kind, strlen(info->kind));
+    unsigned char bytes[16];
+
+    lade_write_number(bytes, (uint64_t)info->shape.dtype << 32 | info->shape.dims, 8);
+    lade_write_number(bytes + 8, info->classes, 8);
+    crc = lade_crc32c(crc, bytes, sizeof bytes);
+    for (unsigned d = 0; d < info->shape.dims; d++) {
+        lade_write_number(bytes, info->shape.dim[d], 8);
+        crc = lade_crc32c(crc, bytes, 8);
+    }
+    const uint64_t samples = o->places < LOOKED_AT ? o->places : LOOKED_AT;
+    for (uint64_t k = 0; k < samples; k++) {
+        /* Evenly spread, both ends included. */
+        const uint64_t step = samples > 1 ? (o->places - 1) / (samples - 1) : 0;
+        const uint64_t i = k + 1 == samples ? o->places - 1 : k * step;
+        int64_t label = LADE_NO_LABEL;
+        if (o->source->ops.label && info->classes > 0)
+            (void)lade_source_label(o->source, i, &label, NULL);
+        lade_write_number(bytes, lade_source_key(o->source, i), 8);
+        lade_write_number(bytes + 8, (uint64_t)label, 8);
+        crc = lade_crc32c(crc, bytes, sizeof bytes);
+    }
+    return crc;
+}
+
 uint32_t lade_order_identity(const struct lade_order *o)
 {
     struct lade_split_config split = {0};
-    uint64_t word[9] = {o->places, o->members, o->given, (uint64_t)o->draw, o->split != NULL, o->part, o->law};
+    uint64_t word[10] = {o->places, o->members, o->given, (uint64_t)o->draw, o->split != NULL, o->part, o->law};
     unsigned char bytes[sizeof word];
     uint32_t crc;
 
@@ -456,7 +486,8 @@ uint32_t lade_order_identity(const struct lade_order *o)
         word[7] = split.seed;
         word[8] = (uint64_t)split.rule << 32 | split.parts;
     }
-    for (int i = 0; i < 9; i++)
+    word[9] = source_identity(o);
+    for (int i = 0; i < 10; i++)
         lade_write_number(bytes + 8 * i, word[i], 8);
     crc = lade_crc32c(0, bytes, sizeof bytes);
     for (unsigned p = 0; p < split.parts; p++) {

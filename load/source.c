@@ -114,13 +114,16 @@ int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t
         known = ids[i] < source->info.count;
     if (known) {
         status = source->ops.gather(source->self, ids, count, to, labels, done, error);
-        const uint64_t read = status == LADE_OK || *done > count ? count : *done;
-        for (uint64_t i = 0; i < read; i++)
+        if (status == LADE_OK)
+            *done = count;
+        for (uint64_t i = 0; i < count && i < *done; i++)
             if (!label_fits(source, labels[i])) {
                 *done = i;
                 return wrong_label(source, ids[i], labels[i], error);
             }
-        return status;
+        /* An error of a sample that was not asked for: read one by one, to find out which it is. */
+        if (status == LADE_OK || *done < count)
+            return status;
     }
     for (*done = 0; *done < count; ++*done) {
         status =

@@ -117,9 +117,12 @@ int lade_flat_source(struct lade_source **source, const char *kind, const struct
 /* Decoding to 3 bytes a pixel. */
 struct lade_picture {
     uint32_t height, width;
+    uint64_t pixels_max; /* larger ones are LADE_LIMITED, and those with more than LADE_SCANS passes over so many */
 };
+#define LADE_PIXELS_MAX (UINT64_C(1) << 26)
+#define LADE_SCANS 64
 bool lade_decode_offered(void);
-/* The size alone; images of more than 2^28 pixels are refused. */
+/* The size alone; *picture says the limit. */
 int lade_decode_size(struct lade_picture *picture, struct lade_bytes bytes, struct lade_error *error);
 /* Decodes an image of just this size into 3 * height * width bytes. */
 int lade_decode(struct lade_picture picture, struct lade_bytes bytes, uint8_t *to, struct lade_error *error);

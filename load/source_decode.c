@@ -12,8 +12,6 @@
 #include <spng.h>
 #endif
 
-#define PIXELS_MAX (UINT64_C(1) << 28)
-
 bool lade_decode_offered(void)
 {
 #if defined LADE_JPEG || defined LADE_PNG
@@ -24,35 +22,107 @@ bool lade_decode_offered(void)
 }
 
 #if defined LADE_JPEG || defined LADE_PNG
-static int too_large(struct lade_bytes b, uint64_t height, uint64_t width, struct lade_error *error)
+static int too_large(struct lade_bytes b, struct lade_picture p, uint64_t scans, struct lade_error *error)
 {
-    return lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET,
-                     "an image of %llu x %llu pixels; at most 2^28 pixels are read", (unsigned long long)height,
-                     (unsigned long long)width);
+    return lade_fail(
+        error, LADE_LIMITED, b.name, LADE_NO_OFFSET,
+        "%u x %u pixels in %llu passes are beyond the limit of %llu pixels (and %d passes of them); pixels=N "
+        "raises it",
+        p.height, p.width, (unsigned long long)scans, (unsigned long long)p.pixels_max, LADE_SCANS);
+}
+
+/* Memory goes with the pixels, time with the pixels that all passes over the image decode. */
+static bool is_too_large(struct lade_picture p, uint64_t scans)
+{
+    const uint64_t pixels = (uint64_t)p.height * p.width;
+
+    return pixels > p.pixels_max || pixels * scans > p.pixels_max * LADE_SCANS;
 }
 #endif
 
 #if defined LADE_JPEG
+struct markers {
+    uint64_t scans; /* passes over the image: one, or many in a progressive one */
+    bool adobe;     /* its marker: CMYK is inverted */
+};
+
+/* Goes through the segments of a JPEG, which the decoder checks; it ends where they do not hold together. */
+static struct markers read_markers(struct lade_bytes b)
+{
+    struct markers m = {0, false};
+    size_t at = 2;
+
+    while (at + 4 <= b.size && b.data[at] == 0xff) {
+        const uint8_t marker = b.data[at + 1];
+        if (marker == 0xff) { /* filling */
+            at++;
+            continue;
+        }
+        if (marker == 0xd9)
+            break;
+        const size_t length = (size_t)b.data[at + 2] << 8 | b.data[at + 3];
+        if (length < 2 || length > b.size - at - 2)
+            break;
+        m.adobe = m.adobe || (marker == 0xee && length >= 12 && memcmp(b.data + at + 4, "Adobe", 5) == 0);
+        at += 2 + length;
+        if (marker != 0xda)
+            continue;
+        m.scans++;
+        /* Coded data: ends at a marker that is neither a stuffed byte nor a restart. */
+        while (at + 1 < b.size && !(b.data[at] == 0xff && b.data[at + 1] != 0 && (b.data[at + 1] & 0xf8) != 0xd0 &&
+                                    b.data[at + 1] != 0xff))
+            at++;
+    }
+    return m;
+}
+
+/* Four inks to red, green and blue, as they would look on white paper without a profile. */
+static int cmyk(tjhandle handle, struct lade_picture p, struct lade_bytes b, bool inverted, uint8_t *to,
+                struct lade_error *error)
+{
+    const size_t pixels = (size_t)p.height * p.width;
+    uint8_t *ink = malloc(4 * pixels);
+    int status = LADE_OK;
+
+    if (!ink)
+        return lade_fail(error, LADE_NO_MEMORY, b.name, LADE_NO_OFFSET, "out of memory");
+    if (tjDecompress2(handle, b.data, (unsigned long)b.size, ink, (int)p.width, 0, (int)p.height, TJPF_CMYK,
+                      TJFLAG_STOPONWARNING) != 0)
+        status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "damaged JPEG: %s", tjGetErrorStr2(handle));
+    for (size_t i = 0; status == LADE_OK && i < pixels; i++)
+        for (size_t c = 0; c < 3; c++) {
+            const unsigned paper = inverted ? ink[4 * i + c] : 255u - ink[4 * i + c];
+            const unsigned light = inverted ? ink[4 * i + 3] : 255u - ink[4 * i + 3];
+            to[3 * i + c] = (uint8_t)((paper * light + 127) / 255);
+        }
+    free(ink);
+    return status;
+}
+
 /* Damage that the decoder would paper over is an error as well. */
 static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct lade_error *error)
 {
     int width = 0, height = 0, subsampling, space, status = LADE_OK;
+    const struct markers markers = read_markers(b);
     tjhandle handle = tjInitDecompress();
 
     if (!handle)
         return lade_fail(error, LADE_NO_MEMORY, b.name, LADE_NO_OFFSET, "out of memory");
-    if (tjDecompressHeader3(handle, b.data, (unsigned long)b.size, &width, &height, &subsampling, &space) != 0 ||
-        width <= 0 || height <= 0)
+    bool good = tjDecompressHeader3(handle, b.data, (unsigned long)b.size, &width, &height, &subsampling, &space) == 0;
+    const struct lade_picture is = {(uint32_t)height, (uint32_t)width, p->pixels_max};
+    if (!good || width <= 0 || height <= 0)
         status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "damaged JPEG: %s", tjGetErrorStr2(handle));
-    else if ((uint64_t)width * (uint64_t)height > PIXELS_MAX)
-        status = too_large(b, (uint64_t)height, (uint64_t)width, error);
-    else if (to && ((uint32_t)width != p->width || (uint32_t)height != p->height))
+    else if (is_too_large(is, markers.scans))
+        status = too_large(b, is, markers.scans, error);
+    else if (to && (is.width != p->width || is.height != p->height))
         status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "the size of the image has changed");
+    else if (to && (space == TJCS_CMYK || space == TJCS_YCCK))
+        status = cmyk(handle, is, b, markers.adobe, to, error);
     else if (to && tjDecompress2(handle, b.data, (unsigned long)b.size, to, width, 0, height, TJPF_RGB,
-                                 TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) != 0)
+                                 TJFLAG_STOPONWARNING) != 0)
         status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "damaged JPEG: %s", tjGetErrorStr2(handle));
     if (status == LADE_OK)
-        *p = (struct lade_picture){(uint32_t)height, (uint32_t)width};
+        *p = is;
     (void)tjDestroy(handle);
     return status;
 }
@@ -81,15 +151,17 @@ static int png(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct 
         code = spng_get_ihdr(context, &header);
     if (code != 0)
         status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "damaged PNG: %s", spng_strerror(code));
-    else if ((uint64_t)header.width * header.height > PIXELS_MAX)
-        status = too_large(b, header.height, header.width, error);
+    else if (is_too_large((struct lade_picture){header.height, header.width, p->pixels_max}, 1))
+        status = too_large(b, (struct lade_picture){header.height, header.width, p->pixels_max}, 1, error);
     else if (to && (header.width != p->width || header.height != p->height))
         status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "the size of the image has changed");
     else if (to &&
-             (code = spng_decode_image(context, to, (size_t)3 * header.width * header.height, SPNG_FMT_RGB8, 0)) != 0)
+             ((code = spng_decode_image(context, to, (size_t)3 * header.width * header.height, SPNG_FMT_RGB8, 0)) !=
+                  0 ||
+              (code = spng_decode_chunks(context)) != 0)) /* checks the last piece of the image, and goes to the end */
         status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "damaged PNG: %s", spng_strerror(code));
     if (status == LADE_OK)
-        *p = (struct lade_picture){header.height, header.width};
+        *p = (struct lade_picture){header.height, header.width, p->pixels_max};
     spng_ctx_free(context);
     return status;
 }

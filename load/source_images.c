@@ -197,7 +197,7 @@ static int read_images(void *self, uint64_t i, void *to, int64_t *label, struct 
 {
     const struct images *m = self;
     struct lade_bytes bytes;
-    struct lade_picture is;
+    struct lade_picture is = {.pixels_max = m->size.pixels_max};
     int status = read_file(m, i, &bytes, error);
 
     if (status != LADE_OK)
@@ -243,6 +243,34 @@ static void name_images(void *self, uint64_t i, char *to, size_t size)
     (void)snprintf(to, size, "%s", m->entry[i].name);
 }
 
+/* The size is that of the first image whose header can be read: a damaged one is a matter of its own. */
+static int find_size(struct images *m)
+{
+    struct lade_error first = {.status = LADE_OK};
+
+    for (uint64_t i = 0; i < m->count; i++) {
+        struct lade_picture size = {.pixels_max = m->size.pixels_max};
+        struct lade_error error = {.status = LADE_OK};
+        struct lade_bytes bytes;
+        int status = read_file(m, i, &bytes, &error);
+        if (status == LADE_OK) {
+            status = lade_decode_size(&size, bytes, &error);
+            lade_free_file(&bytes);
+        }
+        if (status == LADE_OK) {
+            m->size = size;
+            return LADE_OK;
+        }
+        if (first.status == LADE_OK)
+            first = error;
+        if (status != LADE_DAMAGED && status != LADE_LIMITED)
+            break;
+    }
+    if (m->error)
+        *m->error = first;
+    return first.status;
+}
+
 static int fill(struct images *m)
 {
     int status = walk(m, "", 0, true, false);
@@ -258,15 +286,7 @@ static int fill(struct images *m)
     status = compact(m);
     if (status == LADE_OK && labelled)
         status = name_classes(m);
-    if (status == LADE_OK && !m->scaled) {
-        struct lade_bytes bytes;
-        status = read_file(m, 0, &bytes, m->error);
-        if (status == LADE_OK) {
-            status = lade_decode_size(&m->size, bytes, m->error);
-            lade_free_file(&bytes);
-        }
-    }
-    return status;
+    return status == LADE_OK && !m->scaled ? find_size(m) : status;
 }
 
 int lade_images_open(struct lade_source **source, const char *folder, struct lade_picture size,

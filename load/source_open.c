@@ -374,18 +374,23 @@ static int open_cifar(struct lade_source **source, struct items *it)
 
 static int open_images(struct lade_source **source, struct items *it)
 {
+    struct lade_picture picture = {.pixels_max = LADE_PIXELS_MAX};
+    int status = number(it, "pixels", &picture.pixels_max);
     const char *size = option(it, "size"), *folder = next_file(it);
     struct lade_shape shape = {.dtype = LADE_U8, .dims = 0};
-    struct lade_picture picture = {0, 0};
-    int status = all_taken(it);
 
+    if (status == LADE_OK && (picture.pixels_max == 0 || picture.pixels_max > UINT32_MAX))
+        status = wrong(it, "pixels takes a number from 1 to 2^32 - 1", "");
+    if (status == LADE_OK)
+        status = all_taken(it);
     if (status == LADE_OK && (!folder || !*folder))
         status = wrong(it, "the name of a folder is missing", "");
     if (status == LADE_OK && size) {
         status = dimensions(it, size, &shape);
         if (status == LADE_OK && (shape.dims != 2 || shape.dim[0] > 16384 || shape.dim[1] > 16384))
             status = wrong(it, "size takes HEIGHTxWIDTH, each up to 16384, not", size);
-        picture = (struct lade_picture){(uint32_t)shape.dim[0], (uint32_t)shape.dim[1]};
+        picture.height = (uint32_t)shape.dim[0];
+        picture.width = (uint32_t)shape.dim[1];
     }
     return status == LADE_OK ? lade_images_open(source, folder, picture, it->error) : status;
 }

@@ -287,6 +287,40 @@ Test(split_file, what_is_not_there_costs_nothing)
     lade_split_destroy(s);
 }
 
+/* A short file whose checksums are right, with quotas of 2^29 tokens. */
+Test(split_file, tokens_have_a_limit)
+{
+    const uint64_t few[] = {2, 3};
+    struct lade_split *s = make(
+                          (struct lade_split_config){.parts = 2, .rule = LADE_SPLIT_QUOTA, .classes = 1, .quota = few}),
+                      *t = NULL;
+    struct failing failing = {.most = 1 << 20};
+    struct lade_alloc alloc = {failing_get, failing_put, &failing};
+    enum { LISTS = 56, WEIGHTS = 8, NUMBERS = 4 * 8 };
+    unsigned char head[LISTS + WEIGHTS + NUMBERS + 4];
+
+    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    lade_split_destroy(s);
+    /* Just enough, and one byte less. */
+    const uint64_t needed = 5 * 9 + 9 * 1024;
+    cr_assert_eq(lade_split_load_limited(&t, path, &alloc, needed, NULL), LADE_OK);
+    cr_assert_leq(failing.bytes, needed + 4096); /* and the split itself */
+    lade_split_destroy(t);
+    cr_assert_eq(lade_split_load_limited(&t, path, &alloc, needed - 1, NULL), LADE_LIMITED);
+    cr_assert_eq(failing.live, 0);
+
+    FILE *file = fopen(path, "r+b");
+    cr_assert(file && fread(head, 1, sizeof head, file) == sizeof head);
+    for (int i = 0; i < 4; i++)
+        lade_write_number(head + LISTS + WEIGHTS + 8 * i, UINT64_C(1) << 28, 8);
+    uint32_t crc = lade_crc32c(lade_crc32c(0, head, 52), head + LISTS, WEIGHTS + NUMBERS);
+    lade_write_number(head + sizeof head - 4, crc, 4);
+    rewind(file);
+    cr_assert(fwrite(head, 1, sizeof head, file) == sizeof head && fclose(file) == 0);
+    cr_assert_eq(lade_split_load(&t, path, &alloc, NULL), LADE_LIMITED);
+    cr_assert_eq(failing.live, 0);
+}
+
 Test(split_file, a_file_takes_little)
 {
     enum { N = 50000 };

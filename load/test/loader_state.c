@@ -220,6 +220,30 @@ Test(loader_state, whose_state_it_is)
     lade_source_close(longer);
 }
 
+/* As long as the one that the state is of. */
+Test(loader_state, another_source_of_the_same_length)
+{
+    static const char *const others[] = {"synthetic:count=53,shape=2x8,seed=2", "synthetic:count=53,shape=8x2",
+                                         "synthetic:count=53,shape=16", "synthetic:count=53,shape=2x8,classes=9"};
+    struct lade_source *source = open_source("synthetic:count=53,shape=2x8"), *same;
+    struct lade_loader_config config = {.source = source, .batch = 5, .threads = 1};
+    struct lade_loader *l = open_loader(&config), *wrong = NULL;
+    char *state = state_of(l);
+
+    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        config.source = open_source(others[i]);
+        cr_assert_eq(lade_loader_resume(&wrong, &config, state, NULL), LADE_CONFLICT, "%s", others[i]);
+        lade_source_close(config.source);
+    }
+    config.source = same = open_source("synthetic:count=53,shape=2x8");
+    cr_assert_eq(lade_loader_resume(&l, &config, state, NULL), LADE_OK);
+    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_source_close(same);
+    lade_source_close(source);
+    free(state);
+}
+
 static void expect_damage(const struct lade_loader_config *config, const char *text)
 {
     struct lade_loader *l = NULL;
@@ -317,6 +341,14 @@ Test(loader_state, files, .init = make_folder, .fini = remove_folder)
         free(state);
         free(back);
         cr_assert_eq(take_batches(l, 1, &t), 1);
+    }
+    /* A file without a state. */
+    static const char *const none[] = {"\n", "\0\n"};
+    for (size_t i = 0; i < 2; i++) {
+        struct lade_error error = {.text = ""};
+        put_file("none", none[i], i + 1);
+        cr_assert_eq(lade_loader_read_state(in_folder("@/none"), text, sizeof text, &error), 0);
+        cr_assert(error.status == LADE_DAMAGED && strstr(error.text, "none: this is no state of a loader"));
     }
     /* What is too long is cut, and the size is the whole. */
     memset(text, 'x', sizeof text);

@@ -513,6 +513,55 @@ Test(make, labels_that_are_not_below_the_classes_are_damage)
     }
 }
 
+/* A gather that breaks its promise: sets *done only where told, or far beyond. */
+static uint64_t done_as_told;
+static int status_as_told;
+
+static int gather_silent(void *self, const uint64_t *ids, uint64_t count, void *to, int64_t *labels, uint64_t *done,
+                         struct lade_error *error)
+{
+    for (uint64_t i = 0; i < count; i++)
+        (void)read_as_told(self, ids[i], (uint8_t *)to + i, &labels[i], error);
+    if (done_as_told)
+        *done = done_as_told;
+    return status_as_told;
+}
+
+Test(make, gather_says_how_far_it_came)
+{
+    const struct lade_source_ops ops = {.read = read_as_told, .gather = gather_silent};
+    const struct lade_source_info info = {
+        .kind = "own", .count = 6, .shape = {.dtype = LADE_U8}, .bytes = 1, .classes = 3};
+    const uint64_t ids[] = {5, 1, 2};
+    int64_t self = 0, labels[3];
+    struct lade_source *source;
+    uint64_t done = 77;
+    uint8_t to[3];
+
+    cr_assert_eq(lade_source_make(&source, &ops, &self, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_gather(source, ids, 3, to, labels, &done, NULL), LADE_OK);
+    cr_assert_eq(done, 3);
+    done_as_told = 1000000;
+    status_as_told = LADE_IO;
+    memset(to, 0, sizeof to);
+    cr_assert_eq(lade_source_gather(source, ids, 3, to, labels, &done, NULL), LADE_OK, "one by one they can be read");
+    cr_assert(done == 3 && to[0] == 5 && to[2] == 2);
+    done_as_told = 2;
+    cr_assert_eq(lade_source_gather(source, ids, 3, to, labels, &done, NULL), LADE_IO);
+    cr_assert_eq(done, 2);
+    lade_source_close(source);
+}
+
+/* Names may hold anything; what is printed is one line without control characters. */
+Test(open, names_in_errors_are_escaped, .init = make_folder, .fini = remove_folder)
+{
+    struct lade_source *source;
+    struct lade_error error;
+
+    cr_assert_eq(lade_source_open(&source, in_folder("idx:@/a\nb\033[31m\xff"), &error), LADE_IO);
+    cr_assert(strstr(error.text, "/a\\nb\\x1b[31m\\xff: cannot be opened"), "%s", error.text);
+}
+
 /* Anonymous memory of this process in KiB; -1 where the system does not tell. */
 static long anonymous(void)
 {

@@ -121,6 +121,144 @@ Test(images, without_classes, .init = make_folder, .fini = remove_folder)
     lade_source_close(source);
 }
 
+static uint8_t *get_file(const char *name, size_t *size)
+{
+    char path[300];
+
+    (void)snprintf(path, sizeof path, "%s/%s", files_folder, name);
+    FILE *f = fopen(path, "rb");
+    uint8_t *bytes = malloc(1 << 20);
+    cr_assert(f && bytes);
+    *size = fread(bytes, 1, 1 << 20, f);
+    cr_assert_eq(fclose(f), 0);
+    return bytes;
+}
+
+/* Every bit of the pixels, their checksums and what follows: damage, or the same pixels. Flat areas hide most of the first. */
+Test(images, no_flipped_bit_goes_unnoticed, .init = make_folder, .fini = remove_folder)
+{
+    enum { SIDE = 12 };
+    static uint8_t drawing[3 * SIDE * SIDE], to[sizeof drawing];
+    size_t size;
+
+    for (size_t i = 0; i < sizeof drawing; i++)
+        drawing[i] = i < sizeof drawing / 2 ? (uint8_t)(i * 7) : 255;
+    put_png("a.png", drawing, SIDE, SIDE);
+    uint8_t *good = get_file("a.png", &size), *at = memmem(good, size, "IDAT", 4);
+    cr_assert_not_null(at);
+    for (size_t byte = (size_t)(at - good) + 4; byte < size; byte++)
+        for (int bit = 0; bit < 8; bit++) {
+            good[byte] ^= (uint8_t)(1 << bit);
+            put_file("b.png", good, size);
+            good[byte] ^= (uint8_t)(1 << bit);
+            struct lade_source *source = open_good("images:@");
+            int status = lade_source_read(source, 1, to, NULL, NULL);
+            cr_assert_eq(status, LADE_DAMAGED, "byte %zu, bit %d: %d", byte, bit, status);
+            lade_source_close(source);
+        }
+    free(good);
+}
+
+/* Four inks, as printers have them; with Adobe's marker they are inverted. */
+static void put_cmyk(const char *name, const uint8_t *ink, bool adobe)
+{
+    tjhandle handle = tjInitCompress();
+    unsigned char *bytes = NULL;
+    unsigned long size = 0;
+    static const uint8_t marker[16] = {0xff, 0xee, 0, 14, 'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 0};
+
+    cr_assert_eq(tjCompress2(handle, ink, 8, 0, 8, TJPF_CMYK, &bytes, &size, TJSAMP_444, 100, 0), 0);
+    uint8_t *whole = malloc(size + sizeof marker), *app14 = memmem(bytes, size, "\xff\xee", 2);
+    cr_assert(whole);
+    memcpy(whole, bytes, size);
+    if (adobe && !app14) { /* behind SOI */
+        memmove(whole + 2 + sizeof marker, whole + 2, size - 2);
+        memcpy(whole + 2, marker, sizeof marker);
+        size += sizeof marker;
+    } else if (!adobe && app14) {
+        const size_t from = (size_t)(app14 - bytes), length = 2 + ((size_t)app14[2] << 8 | app14[3]);
+        memmove(whole + from, whole + from + length, size - from - length);
+        size -= length;
+    }
+    put_file(name, whole, size);
+    free(whole);
+    tjFree(bytes);
+    tjDestroy(handle);
+}
+
+Test(images, cmyk, .init = make_folder, .fini = remove_folder)
+{
+    static uint8_t ink[4 * 64], to[3 * 64];
+
+    for (int inverted = 0; inverted < 2; inverted++) {
+        for (size_t i = 0; i < 64; i++) /* no cyan, some magenta, much yellow, a little black */
+            for (size_t c = 0; c < 4; c++) {
+                static const uint8_t one[4] = {0, 64, 200, 32};
+                ink[4 * i + c] = inverted ? (uint8_t)(255 - one[c]) : one[c];
+            }
+        put_cmyk("a.jpg", ink, inverted);
+        struct lade_source *source = open_good("images:@");
+        struct lade_error error = {.text = ""};
+        cr_assert_eq(lade_source_read(source, 0, to, NULL, &error), LADE_OK, "%s", error.text);
+        /* (255 - ink) * (255 - 32) / 255; without the marker the inks are what the encoder made of them: 195, 49, 171. */
+        static const int expected[2][3] = {{53, 180, 73}, {223, 167, 48}};
+        for (size_t i = 0; i < sizeof to; i++)
+            cr_assert(abs(to[i] - expected[inverted][i % 3]) <= 3, "%d: %zu is %d", inverted, i, to[i]);
+        lade_source_close(source);
+    }
+}
+
+/* The first one has no say when it cannot be read. */
+Test(images, a_damaged_first_image, .init = make_folder, .fini = remove_folder)
+{
+    uint8_t to[12];
+    struct lade_error error;
+
+    put_file("a.png", "junk", 4);
+    refused("images:@", LADE_DAMAGED, "a.png: is neither JPEG nor PNG");
+    put_png("b.png", small, 2, 2);
+    struct lade_source *source = open_good("images:@");
+    cr_assert_eq(lade_source_about(source)->bytes, 12);
+    cr_assert_eq(lade_source_read(source, 0, to, NULL, &error), LADE_DAMAGED);
+    cr_assert_eq(lade_source_read(source, 1, to, NULL, &error), LADE_OK);
+    lade_source_close(source);
+}
+
+/* Small files can be large images, and take many passes. */
+Test(images, pixels_have_a_limit, .init = make_folder, .fini = remove_folder)
+{
+    static uint8_t flat[3 * 16 * 24];
+    size_t size;
+
+    put_png("a.png", flat, 16, 24);
+    refused("images:@,pixels=383", LADE_LIMITED,
+            "a.png: 16 x 24 pixels in 1 passes are beyond the limit of 383 pixels");
+    refused("images:@,pixels=383", LADE_LIMITED, "pixels=N raises it");
+    refused("images:@,pixels=0", LADE_INVALID, "pixels takes a number from 1");
+    lade_source_close(open_good("images:@,pixels=384"));
+    lade_source_close(open_good("images:pixels=384,@"));
+    /* A JPEG whose only scan is repeated: headers tell the passes before anything is decoded. */
+    put_jpeg("b.jpg", flat, 16, 24);
+    uint8_t *bytes = get_file("b.jpg", &size), *scan = memmem(bytes, size, "\xff\xda", 2);
+    const size_t head = (size_t)(scan - bytes), length = size - 2 - head;
+    for (size_t passes = 64; passes <= 65; passes++) {
+        uint8_t *many = malloc(head + passes * length + 2);
+        cr_assert(scan && many);
+        memcpy(many, bytes, head);
+        for (size_t i = 0; i < passes; i++)
+            memcpy(many + head + i * length, scan, length);
+        memcpy(many + head + passes * length, "\xff\xd9", 2);
+        put_file("b.jpg", many, head + passes * length + 2);
+        free(many);
+        struct lade_source *source = open_good("images:@,pixels=384");
+        struct lade_error error = {.text = ""};
+        int status = lade_source_read(source, 1, flat, NULL, &error);
+        cr_assert_eq(status == LADE_LIMITED, passes == 65, "%zu: %s", passes, error.text);
+        lade_source_close(source);
+    }
+    free(bytes);
+}
+
 Test(images, jpeg, .init = make_folder, .fini = remove_folder)
 {
     static uint8_t flat[3 * 16 * 24], to[sizeof flat];

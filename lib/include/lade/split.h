@@ -199,12 +199,17 @@ LADE_API uint64_t lade_split_hash(const struct lade_split *split, const void *ke
  * or not at all. Save when no one routes; a pure split is saved as its parameters. 16.1 bytes for each name.
  * LADE_OK; LADE_IO (errno says why); LADE_NO_MEMORY; load: LADE_DAMAGED, and *offset (may be NULL) is where the first wrong
  * part of the file begins; LADE_INVALID: written by a later version. *split is set on LADE_OK only. A damaged file costs no more
- * memory than it has bytes, but for quota: 8 bytes for each token, and up to 1 KB for each class and thread. Where files come
- * from others, give an allocator with a limit.
+ * memory than it has bytes, but for quota: 8 to 9 bytes for each token that is left, and 1 KiB for each class with tokens and
+ * each thread (plus one). A short file can ask for much of it: load refuses more than LADE_SPLIT_LOAD_BYTES for tokens with
+ * LADE_LIMITED, before it allocates them; load_limited has the limit as an argument.
  */
+#define LADE_SPLIT_LOAD_BYTES (UINT64_C(1) << 30)
+
 LADE_API int lade_split_save(struct lade_split *split, const char *path);
 LADE_API int lade_split_load(struct lade_split **split, const char *path, const struct lade_alloc *alloc,
                              uint64_t *offset);
+LADE_API int lade_split_load_limited(struct lade_split **split, const char *path, const struct lade_alloc *alloc,
+                                     uint64_t token_bytes, uint64_t *offset);
 
 /* Chi-square tests of counts, count[class * parts + part]. p: the probability of what was seen, or more, by chance alone. */
 struct lade_split_tests {

@@ -29,6 +29,8 @@
  *              any instruction holds back the batch that it makes until it is replaced (config.worker_timeout), and nobody else.
  * Memory       config.slots batches and one for each worker, allocated at creation, and one more for each worker that is replaced.
  *              Per sample of the source: nothing with LADE_DRAW_ONCE, whatever the split keeps; 12 bytes for the other draws.
+ * Fork         the workers stay in the process that made the loader. In a child, next returns LADE_INVALID, and destroy frees the
+ *              memory; make a loader in each process.
  * Errors       a negative status and a text in struct lade_error.
  */
 #ifndef LADE_LOADER_H
@@ -161,7 +163,8 @@ LADE_API int lade_loader_save(const struct lade_loader *loader, const char *path
 /*
  * As create, from a state: goes on with the first sample that was not delivered. Threads, slots, batch and faults may differ
  * from before; source, split, part, seed, order and draw may not: LADE_CONFLICT. Shards may differ with a state that
- * lade_loader_join() made.
+ * lade_loader_join() made. A source is known by its kind, number of samples, shape, classes, and by key and label of up to 64
+ * samples: samples that were changed in place are not noticed.
  * LADE_DAMAGED: this is no state.
  */
 LADE_API int lade_loader_resume(struct lade_loader **loader, const struct lade_loader_config *config, const char *state,

@@ -17,6 +17,7 @@
  *              info.index_bytes says it for the source at hand.
  * Errors       a negative status, and the text in struct lade_error. LADE_INVALID: the text or an argument is wrong;
  *              LADE_IO: the system could not open or read; LADE_DAMAGED: the bytes are not what the format says;
+ *              LADE_LIMITED: an image is larger than pixels=N allows (2^26), or takes more than 64 passes over so many pixels;
  *              LADE_NO_MEMORY. After an error of a read the content of the buffer is arbitrary; the source stays usable.
  */
 #ifndef LADE_SOURCE_H
@@ -80,6 +81,7 @@ struct lade_source_info {
 /*
  * What a source of one's own brings. read and key are called by any number of threads. Functions that are NULL: label (the
  * library reads the sample), name (the number), key (the number), next (not a stream), close (nothing to do), gather (many reads).
+ * gather sets *done on an error, to the index in ids of the sample that failed; after LADE_OK it is not looked at.
  * Where there are classes, a label that is negative or not below them makes its sample LADE_DAMAGED.
  */
 struct lade_source_ops {
@@ -104,7 +106,7 @@ struct lade_source;
  *   idx:SAMPLES[,LABELS]
  *   npy:SAMPLES[,labels=FILE]
  *   records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]
- *   images:DIR[,size=HEIGHTxWIDTH]
+ *   images:DIR[,size=HEIGHTxWIDTH][,pixels=N]
  *
  * A comma or backslash that belongs to a file's name is written with a backslash before it. docs/load.md says what each
  * format promises.
@@ -170,8 +172,8 @@ LADE_API int lade_source_read(struct lade_source *source, uint64_t i, void *to, 
                               struct lade_error *error);
 
 /*
- * Reads samples ids[0] to ids[count - 1], one behind the other, with their labels: faster than one by one. LADE_OK, or the
- * error of sample ids[*done], those before it being read.
+ * Reads samples ids[0] to ids[count - 1], one behind the other, with their labels: faster than one by one. LADE_OK, and *done is
+ * count; or the error of sample ids[*done], those before it being read.
  */
 LADE_API int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t count, void *to,
                                 int64_t *labels, uint64_t *done, struct lade_error *error);
