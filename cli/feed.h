@@ -147,6 +147,7 @@ struct feed {
     struct device_figures device;
     struct curve speed; /* seconds, samples so far */
     uint64_t batches, samples, bytes, saves;
+    bool lost; /* a batch that the loader gave out did not reach the consumer: the loader's state is ahead of it */
     uint64_t first_epoch, last_epoch; /* of batches that came */
     double seconds;
     double anonymous;        /* bytes of memory that are no file's, at the end; 0: not known */

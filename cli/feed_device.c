@@ -50,6 +50,12 @@ static int refuse(struct lade_error *error, const char *why)
     return LADE_INVALID;
 }
 
+static int out_of_memory(struct lade_error *error)
+{
+    (void)refuse(error, "out of memory");
+    return error->status = LADE_NO_MEMORY;
+}
+
 void device_table(const struct feed *f, float *table, uint32_t *pixels, uint32_t *channels)
 {
     static const double mean = 0.5, deviation = 0.25;
@@ -96,18 +102,39 @@ static int fill(void *self, struct lade_feeder_slot *slot, struct lade_error *er
     return LADE_OK;
 }
 
-static void device_close(void *self)
+/* After this the feeder's thread touches no batch of the loader any more. */
+static void stop(struct device *d)
 {
-    struct device *d = self;
-
-    if (!d)
-        return;
     pthread_mutex_lock(&d->mutex);
     d->ended = true;
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->mutex);
     if (d->feeder)
         (void)lade_feeder_close(d->feeder, farewell);
+}
+
+/* A failure whose text nobody has written: the feeder knows the call that failed first. */
+static int explain(struct device *d, int status, struct lade_error *error)
+{
+    struct lade_feeder_failure failure;
+
+    if (status == LADE_OK || *error->text)
+        return status;
+    *error = (struct lade_error){.status = status, .offset = LADE_NO_OFFSET};
+    if (status == LADE_DEVICE && lade_feeder_failed(d->feeder, &failure))
+        (void)snprintf(error->text, sizeof error->text, "%s: %s: %s", d->feed->o.device, failure.call, failure.text);
+    else
+        (void)snprintf(error->text, sizeof error->text, "%s: %s", d->feed->o.device, lade_status_text(status));
+    return status;
+}
+
+static void device_close(void *self)
+{
+    struct device *d = self;
+
+    if (!d)
+        return;
+    stop(d);
     if (d->work_self)
         d->work->close(d->work_self);
     lade_feeder_destroy(d->feeder);
@@ -132,7 +159,7 @@ static int device_open(void **self, struct feed *f, struct lade_error *error)
     shape[0].dim[0] = f->o.batch;
     struct device *d = calloc(1, sizeof *d);
     if (!d)
-        return refuse(error, "out of memory");
+        return out_of_memory(error);
     d->feed = f;
     d->work = &work_plain;
 #ifdef LADE_OPENCL
@@ -153,8 +180,10 @@ static int device_open(void **self, struct feed *f, struct lade_error *error)
     int status = lade_feeder_create(&d->feeder, &config, error);
     if (status == LADE_ABSENT)
         status = error->status = LADE_DEVICE; /* trouble of this machine, not of a sample */
-    if (status == LADE_OK)
-        status = d->work->open(&d->work_self, d->feeder, f, error);
+    if (status == LADE_OK) {
+        error->text[0] = '\0';
+        status = explain(d, d->work->open(&d->work_self, d->feeder, f, error), error);
+    }
     if (status == LADE_OK)
         *self = d;
     else
@@ -180,17 +209,18 @@ static void end_epoch(struct device *d)
 static int use(struct device *d, int64_t timeout, struct lade_error *error)
 {
     struct lade_feeder_batch batch;
-    int status = lade_feeder_next(d->feeder, &batch, timeout, error);
 
+    error->text[0] = '\0';
+    int status = lade_feeder_next(d->feeder, &batch, timeout, error);
     if (status != LADE_OK)
-        return status;
+        return status == LADE_TIMEOUT ? status : explain(d, status, error);
     uint64_t epoch = d->epoch[batch.number % EPOCHS_KEPT];
     if (epoch != d->epoch_used) {
         end_epoch(d);
         d->epoch_used = epoch;
     }
     d->used++;
-    return d->work->step(d->work_self, d->feeder, &batch, error);
+    return explain(d, d->work->step(d->work_self, d->feeder, &batch, error), error);
 }
 
 /* Gives the batch to the feeder. Meanwhile the device gets what has arrived. */
@@ -235,6 +265,9 @@ static int device_drain(void *self, struct lade_error *error)
 
     while (d->used < d->given && status == LADE_OK)
         status = use(d, LADE_FOREVER, error);
+    /* The loader may be destroyed next. */
+    if (status != LADE_OK)
+        stop(d);
     return status;
 }
 
@@ -291,11 +324,11 @@ static int plain_open(void **self, struct lade_feeder *feeder, const struct feed
 
     (void)feeder;
     if (!p)
-        return refuse(error, "out of memory");
+        return out_of_memory(error);
     device_table(f, table, &config.pixels, &config.channels);
     if (!strcmp(f->o.device, "host")) {
         p->numbers = malloc((size_t)f->o.batch * config.pixels * sizeof *p->numbers);
-        status = p->numbers ? lade_converter_create(&p->converter, &config, error) : refuse(error, "out of memory");
+        status = p->numbers ? lade_converter_create(&p->converter, &config, error) : out_of_memory(error);
     }
     if (status == LADE_OK)
         *self = p;

@@ -265,8 +265,10 @@ static int feed_batches(struct feed *f, struct lade_loader *loader, FILE *log)
             status = caught ? LADE_CANCELLED : LADE_OK;
             continue;
         }
-        if (status == LADE_OK)
+        if (status == LADE_OK) {
             status = use_batch(f, loader, &batch, log);
+            f->lost = status != LADE_OK;
+        }
         f->seconds = seconds_now() - begin;
         if (status == LADE_OK)
             curve_add(&f->speed, f->seconds, (double)f->samples);
@@ -331,7 +333,7 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
 
     lade_loader_measure(loader, &f->stats);
     f->anonymous = anonymous_memory();
-    if (f->o.save)
+    if (f->o.save && !f->lost)
         status = save(f, loader, log);
     if (f->consumer->drain)
         (void)f->consumer->drain(f->consumer_self, &f->error);

@@ -20,6 +20,7 @@ struct look {
     uint64_t *frequency; /* NULL: not counted */
     uint8_t *sample;
     uint64_t damaged, digest;
+    bool trouble; /* a sample could not be read for a reason that is not in the file */
     struct lade_error first_damage;
 };
 
@@ -80,6 +81,7 @@ static void go_through(struct look *l)
         if (status != LADE_OK) {
             if (l->damaged++ == 0)
                 l->first_damage = error;
+            l->trouble = l->trouble || (status != LADE_DAMAGED && status != LADE_LIMITED);
             continue;
         }
         if (l->frequency)
@@ -260,7 +262,9 @@ int inspect_main(int argc, char **argv)
                 written = output_end(&json);
             }
         }
-        code = !written ? EXIT_TROUBLE : l.damaged ? EXIT_WRONG : EXIT_DONE;
+        if (l.trouble)
+            say_error("inspect: %s", l.first_damage.text);
+        code = !written || l.trouble ? EXIT_TROUBLE : l.damaged ? EXIT_WRONG : EXIT_DONE;
     }
     free(l.frequency);
     free(l.sample);

@@ -51,6 +51,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(argv[1], commands[i].name))
             return printed(argv[1], commands[i].main(argc - 1, argv + 1));
-    say_error("%s: there is no such subcommand; lade --help lists them", argv[1]);
+    fprintf(stderr, "lade: there is no subcommand '%s'; lade --help lists them\n", shown(argv[1]));
     return EXIT_USAGE;
 }

@@ -77,7 +77,12 @@ static int try_lock(int lock, const char *name, const char *table)
     int named = is_named(lock, name);
     if (named <= 0)
         return named == 0 ? GONE : FAILED;
-    return write_holder(lock) ? TAKEN : FAILED;
+    if (write_holder(lock))
+        return TAKEN;
+    int error = errno;
+    (void)unlink(name); /* it is ours */
+    errno = error;
+    return FAILED;
 }
 
 int split_lock(const char *table, uint64_t seconds)

@@ -76,6 +76,16 @@ static struct markers read_markers(struct lade_bytes b)
     return m;
 }
 
+/* The library has no code for it, only words. */
+static int jpeg_failed(tjhandle handle, struct lade_bytes b, struct lade_error *error)
+{
+    const char *why = tjGetErrorStr2(handle);
+    const bool memory = strstr(why, "emory") != NULL;
+
+    return lade_fail(error, memory ? LADE_NO_MEMORY : LADE_DAMAGED, b.name, LADE_NO_OFFSET, "%s: %s",
+                     memory ? "JPEG" : "damaged JPEG", why);
+}
+
 /* Four inks to red, green and blue, as they would look on white paper without a profile. */
 static int cmyk(tjhandle handle, struct lade_picture p, struct lade_bytes b, bool inverted, uint8_t *to,
                 struct lade_error *error)
@@ -88,7 +98,7 @@ static int cmyk(tjhandle handle, struct lade_picture p, struct lade_bytes b, boo
         return lade_fail(error, LADE_NO_MEMORY, b.name, LADE_NO_OFFSET, "out of memory");
     if (tjDecompress2(handle, b.data, (unsigned long)b.size, ink, (int)p.width, 0, (int)p.height, TJPF_CMYK,
                       TJFLAG_STOPONWARNING) != 0)
-        status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "damaged JPEG: %s", tjGetErrorStr2(handle));
+        status = jpeg_failed(handle, b, error);
     for (size_t i = 0; status == LADE_OK && i < pixels; i++)
         for (size_t c = 0; c < 3; c++) {
             const unsigned paper = inverted ? ink[4 * i + c] : 255u - ink[4 * i + c];
@@ -111,7 +121,7 @@ static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct
     bool good = tjDecompressHeader3(handle, b.data, (unsigned long)b.size, &width, &height, &subsampling, &space) == 0;
     const struct lade_picture is = {(uint32_t)height, (uint32_t)width, p->pixels_max};
     if (!good || width <= 0 || height <= 0)
-        status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "damaged JPEG: %s", tjGetErrorStr2(handle));
+        status = jpeg_failed(handle, b, error);
     else if (is_too_large(is, markers.scans))
         status = too_large(b, is, markers.scans, error);
     else if (to && (is.width != p->width || is.height != p->height))
@@ -120,7 +130,7 @@ static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct
         status = cmyk(handle, is, b, markers.adobe, to, error);
     else if (to && tjDecompress2(handle, b.data, (unsigned long)b.size, to, width, 0, height, TJPF_RGB,
                                  TJFLAG_STOPONWARNING) != 0)
-        status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "damaged JPEG: %s", tjGetErrorStr2(handle));
+        status = jpeg_failed(handle, b, error);
     if (status == LADE_OK)
         *p = is;
     (void)tjDestroy(handle);
@@ -136,12 +146,44 @@ static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct
 #endif
 
 #if defined LADE_PNG
+/* zlib runs out of memory in the middle of an image, and libspng calls that a damaged stream. */
+static _Thread_local bool ran_out;
+
+static void *noted(void *memory)
+{
+    ran_out = ran_out || !memory;
+    return memory;
+}
+
+static void *png_malloc(size_t size)
+{
+    return noted(malloc(size));
+}
+
+static void *png_realloc(void *old, size_t size)
+{
+    return noted(realloc(old, size));
+}
+
+static void *png_calloc(size_t count, size_t size)
+{
+    return noted(calloc(count, size));
+}
+
+static int png_failed(int code, struct lade_bytes b, struct lade_error *error)
+{
+    return ran_out ? lade_fail(error, LADE_NO_MEMORY, b.name, LADE_NO_OFFSET, "out of memory")
+                   : lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "damaged PNG: %s", spng_strerror(code));
+}
+
 static int png(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct lade_error *error)
 {
+    static struct spng_alloc alloc = {png_malloc, png_realloc, png_calloc, free};
     struct spng_ihdr header;
-    spng_ctx *context = spng_ctx_new(0);
+    spng_ctx *context = spng_ctx_new2(&alloc, 0);
     int code, status = LADE_OK;
 
+    ran_out = false;
     if (!context)
         return lade_fail(error, LADE_NO_MEMORY, b.name, LADE_NO_OFFSET, "out of memory");
     /* Chunks with texts and profiles are no use here; a hostile one must not take memory. */
@@ -150,7 +192,7 @@ static int png(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct 
     if (code == 0)
         code = spng_get_ihdr(context, &header);
     if (code != 0)
-        status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "damaged PNG: %s", spng_strerror(code));
+        status = png_failed(code, b, error);
     else if (is_too_large((struct lade_picture){header.height, header.width, p->pixels_max}, 1))
         status = too_large(b, (struct lade_picture){header.height, header.width, p->pixels_max}, 1, error);
     else if (to && (header.width != p->width || header.height != p->height))
@@ -159,7 +201,7 @@ static int png(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct 
              ((code = spng_decode_image(context, to, (size_t)3 * header.width * header.height, SPNG_FMT_RGB8, 0)) !=
                   0 ||
               (code = spng_decode_chunks(context)) != 0)) /* checks the last piece of the image, and goes to the end */
-        status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "damaged PNG: %s", spng_strerror(code));
+        status = png_failed(code, b, error);
     if (status == LADE_OK)
         *p = (struct lade_picture){header.height, header.width, p->pixels_max};
     spng_ctx_free(context);
