@@ -4,6 +4,7 @@
  * threads: 2
  * bound: 1 slot with 2 of 3 bytes; a put of 1 byte, which evicts these, against its draw and what a waiting put of 3 does
  * executions: 300
+ * executions explore: 266
  * cover: waits
  */
 #define THREADS 2

@@ -2,7 +2,7 @@
  * property: each batch goes to one consumer, and they release in any order
  * threads: 3
  * bound: 2 slots, full; 2 consumers with one batch each, a filler of one more
- * executions: 144
+ * executions: 40
  * executions genmc: 40
  * cover: refilled
  * flags genmc: --disable-ipr

@@ -2,7 +2,7 @@
  * property: after drain the consumer gets every batch that was begun, then hears CLOSED
  * threads: 2
  * bound: 2 slots; a filler of up to 2 batches against drain and a consumer that takes what there is
- * executions: 27
+ * executions: 23
  * executions genmc: 23
  * cover: none one both
  */

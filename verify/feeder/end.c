@@ -2,7 +2,7 @@
  * property: where fill says that the batches end, the consumer has had all before it, and hears CLOSED
  * threads: 3
  * bound: 2 slots, 1 batch; 2 fillers with one try each, a consumer
- * executions: 4232
+ * executions: 1832
  * executions genmc: 1832
  * flags genmc: --disable-ipr
  * cover: ended

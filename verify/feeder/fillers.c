@@ -2,7 +2,7 @@
  * property: each number goes to one filler, and every batch is copied, in order, by whoever can
  * threads: 2
  * bound: 2 slots, 2 fillers with one batch each
- * executions: 634
+ * executions: 272
  * executions genmc: 272
  * cover: overtaken
  * flags genmc: --disable-ipr

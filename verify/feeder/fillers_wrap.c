@@ -2,7 +2,7 @@
  * property: two fillers at one slot: one gets it, the other waits for its release
  * threads: 3
  * bound: 1 slot, 2 fillers with one batch each; consumer of both
- * executions: 1360
+ * executions: 272
  * executions genmc: 142
  * cover: both
  * flags genmc: --disable-ipr

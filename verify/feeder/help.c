@@ -3,7 +3,7 @@
  * engines: explore native tsan
  * threads: 2
  * bound: 1 slot, 2 consumers that fill, one batch each, no filler
- * executions: 56486
+ * executions: 14900
  * cover: other
  */
 #define THREADS 2

@@ -3,7 +3,7 @@
  * engines: explore native tsan
  * threads: 2
  * bound: 2 slots, a filler with one batch, a consumer of one that fills
- * executions: 4974
+ * executions: 2188
  * cover: helped alone
  */
 #define THREADS 2

@@ -2,7 +2,7 @@
  * property: a batch that comes too late changes nothing, though the place was used again and again
  * threads: 2
  * bound: 1 place; the replacement makes batches 0 and 1, the late worker makes 0
- * executions: 4
+ * executions: 3
  * executions genmc: 3
  * cover: late_first late_last
  */

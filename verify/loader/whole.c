@@ -3,7 +3,7 @@
  * engines: explore native tsan
  * threads: 3
  * bound: 2 workers, two batches; the consumer takes the first, or both in the end
- * executions: 20000
+ * executions: 11844
  * cover: early
  * cover native: none
  * cover tsan: none

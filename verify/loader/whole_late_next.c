@@ -3,7 +3,7 @@
  * engines: explore native tsan
  * threads: 3
  * bound: 1 worker and 1 in its place, two batches
- * executions: 200
+ * executions: 130
  * cover: replaced both
  * cover native: replaced
  * cover tsan: replaced

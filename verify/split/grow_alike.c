@@ -2,7 +2,7 @@
  * property: two keys whose hashes are alike keep their parts and places while the table grows
  * threads: 2
  * bound: real table of 2 to 3 cells; two keys with the same upper half, one recorded before; growth and all moves
- * executions: 2676
+ * executions: 609
  * cover: grown
  * engines: explore native tsan
  * rounds: 300

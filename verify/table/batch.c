@@ -3,6 +3,7 @@
  * threads: 2
  * bound: 2 cells; batches of two keys, an insert and a removal of one of them
  * executions: 31
+ * executions explore: 25
  * cover: first second removed
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching

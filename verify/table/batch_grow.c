@@ -3,6 +3,7 @@
  * threads: 2
  * bound: 1 to 2 cells; a replace and a batch of two keys, growth and all moves
  * executions: 659
+ * executions explore: 191
  * cover: moved between
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching

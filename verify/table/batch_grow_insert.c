@@ -3,6 +3,7 @@
  * threads: 2
  * bound: 1 to 2 cells; a batch of two keys, growth and all moves
  * executions: 470
+ * executions explore: 140
  * cover: moved between
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching

@@ -3,6 +3,7 @@
  * threads: 3
  * bound: 2 to 3 cells; two byte strings with one hash; a replace of the first, its move, the move of the second
  * executions: 2656
+ * executions explore: 398
  * cover: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching

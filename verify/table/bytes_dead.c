@@ -2,7 +2,7 @@
  * property: a byte string removed while the table grows is not brought back by a slow copy
  * threads: 3
  * bound: 1 to 2 cells; growth and moves by two threads; a remove
- * executions: 14447
+ * executions: 1383
  * cover: moved
  * engines: explore native tsan
  * timeout: 120

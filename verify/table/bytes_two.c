@@ -3,6 +3,7 @@
  * threads: 3
  * bound: 2 cells; an insert of each, a reader
  * executions: 195
+ * executions explore: 180
  * cover: first second
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

@@ -3,6 +3,7 @@
  * threads: 2
  * bound: 2 to 3 cells; an insert against an insert, growth and moves
  * executions: 1643
+ * executions explore: 454
  * cover: moved
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

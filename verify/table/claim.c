@@ -3,6 +3,7 @@
  * threads: 3
  * bound: 1 to 1 cell; growth and a move, an insert, a replace
  * executions: 1131
+ * executions explore: 880
  * cover: there
  * cover genmc: none
  * cover native: none

@@ -2,7 +2,7 @@
  * property: a key removed while two threads move the table is not brought back by the slower one
  * threads: 3
  * bound: 1 to 2 cells; moves by two threads and more, one remove
- * executions: 14447
+ * executions: 1383
  * cover: removed
  * engines: explore native tsan
  * timeout: 120

@@ -3,6 +3,7 @@
  * threads: 2
  * bound: 1 to 2 cells; moves, one remove
  * executions: 186
+ * executions explore: 57
  * cover: removed
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

@@ -2,7 +2,7 @@
  * property: while the table grows, nobody reads a value older than one that he has read or knows of
  * threads: 3
  * bound: 1 to 2 cells; growth and moves, one replace, a reader that reads twice
- * executions: 13874
+ * executions: 4352
  * cover: told untold
  * engines: explore native tsan
  * timeout: 120

@@ -2,7 +2,7 @@
  * property: a second array that needs a third is first made the first: nothing is lost, and no old value comes back
  * threads: 2
  * bound: 1, 2, 3 cells; two growths against a replace and a get
- * executions: 21958
+ * executions: 2218
  * cover: third
  * engines: explore native tsan
  * timeout: 120

@@ -2,7 +2,7 @@
  * property: two threads that move the same table lose nothing, double nothing, and a third finds every key all the time
  * threads: 3
  * bound: 1 to 2 cells; one key; two move, one reads
- * executions: 1370
+ * executions: 490
  * cover: swung
  * engines: explore native tsan
  * timeout: 120

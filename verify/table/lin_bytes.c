@@ -3,7 +3,7 @@
  * engines: explore
  * threads: 2
  * bound: 2 cells; three operations each
- * executions: 2082
+ * executions: 1247
  * cover: late
  * timeout: 120
  */

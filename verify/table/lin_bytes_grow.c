@@ -3,7 +3,7 @@
  * engines: explore
  * threads: 2
  * bound: 1 to 2 cells; a replace and a remove against growth and a get
- * executions: 1509
+ * executions: 632
  * cover: gone
  * timeout: 120
  */

@@ -2,7 +2,7 @@
  * property: a copy that finds no room in the second array goes to a third, also when two threads move: nothing is lost or doubled
  * threads: 2
  * bound: 2 cells to 1 and on; two keys; moves against the move of a block
- * executions: 300
+ * executions: 90
  * engines: explore native tsan
  * timeout: 120
  */

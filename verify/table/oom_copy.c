@@ -2,7 +2,7 @@
  * property: a move that gets no memory for a third array leaves every key where it can be found, and goes on later
  * threads: 2
  * bound: 2 cells to 1, and no more; two keys; moves against a replace
- * executions: 511
+ * executions: 174
  * cover: stuck
  * engines: explore native tsan
  * timeout: 120

@@ -2,7 +2,7 @@
  * property: an old array is freed after the last reader has left it, once, and read by nobody after that
  * threads: 3
  * bound: 1 to 2 cells; growth, moves and reclamation; a reader; a replace
- * executions: 3762
+ * executions: 1225
  * cover: freed
  * engines: explore native tsan
  * rounds: 100

@@ -4,7 +4,7 @@
  * threads: 2
  * bound: 1 to 2 cells; a replace and a remove, each of which moves the table
  * flags explore: --stop-threads
- * executions: 375
+ * executions: 122
  * timeout: 120
  */
 /* SPDX-License-Identifier: MIT */
