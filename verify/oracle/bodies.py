@@ -37,7 +37,7 @@ STORED = r"\b(d|a\[1\]|next\[[123]\]) = "
 class Maker:
     def __init__(self, rng):
         self.rng = rng
-        self.strong = rng.choice([1, 1, 0.8, 0.6])  # the share of signals and waits that synchronise
+        self.strong = rng.choice([1, 1, 1, 0.8, 0.6])  # the share of signals and waits that synchronise
         self.calm = rng.random() < 0.75              # few accesses besides those of iterations that fail
         self.frees = rng.random() < 0.4              # else the heap block stays, and plain data change
         self.stores = not self.frees or rng.random() < 0.1
@@ -73,7 +73,7 @@ class Maker:
         return "%s = %d;" % (self.data, self.rng.randint(1, 2))
 
     def in_body(self, to):
-        kind = self.rng.choices(["load", "if", "other", "same", "fence", "store", "own"], [2, 3, 6, 1, 1, 0.5, 0.5])[0]
+        kind = self.rng.choices(["load", "if", "other", "same", "fence", "store", "own"], [2, 3, 8, 1, 1, 0.4, 0.4])[0]
         other, o = self.rng.choice(["w", "w", "top", "x"]), self.rng.choice(LOADS)
         if kind == "load":
             return self.load(to)
@@ -88,7 +88,7 @@ class Maker:
         return self.store() if kind == "store" and self.stores else "own[ID] = u;"
 
     def body(self, to):
-        out = [self.in_body(to) for _ in range(self.rng.choice([0, 1, 1, 2]))]
+        out = [self.in_body(to) for _ in range(self.rng.choice([0, 1, 1, 2, 2]))]
         return out + [self.load(to)] * self.maybe(0.85)
 
     def accesses(self):
@@ -175,7 +175,7 @@ class Maker:
         first = [self.store()] * (early and maybe(0.3)) + self.accesses() + (self.retry(0) if self.retries and maybe(0.5) else [])
         first += self.signal(0) + self.accesses()
         if self.calm:
-            self.strong = self.rng.choice([1, 0.4])  # what follows the loop
+            self.strong = self.rng.choice([1, 1, 0.3])  # what follows the loop
         second = self.waits(1) if self.calm or maybe(0.9) else self.conflict()
         code = [reader, first + second] if maybe(0.6) or (self.calm and self.retries) else [reader, first, second]
         if len(code) < 3 and maybe(0.12):  # the signal comes from a thread that knows nothing of the reader
