@@ -37,9 +37,9 @@ STORED = r"\b(d|a\[1\]|next\[[123]\]) = "
 class Maker:
     def __init__(self, rng):
         self.rng = rng
-        self.strong = rng.choice([1, 1, 1, 0.8, 0.6])  # the share of signals and waits that synchronise
-        self.calm = rng.random() < 0.75              # few accesses besides those of iterations that fail
-        self.frees = rng.random() < 0.4              # else the heap block stays, and plain data change
+        self.strong = rng.choice([1, 1, 1, 0.8, 0.6])  # share of signals and waits that synchronise
+        self.calm = rng.random() < 0.75                # few accesses besides those of iterations that fail
+        self.frees = rng.random() < 0.4                # else the heap block stays, and plain data change
         self.stores = not self.frees or rng.random() < 0.1
         self.retries = rng.random() < 0.3
         self.data = rng.choice(["d", "d", "a[1]"] + ["next[1]", "next[2]"] * self.retries)
@@ -178,7 +178,7 @@ class Maker:
             self.strong = self.rng.choice([1, 1, 0.3])  # what follows the loop
         second = self.waits(1) if self.calm or maybe(0.9) else self.conflict()
         code = [reader, first + second] if maybe(0.6) or (self.calm and self.retries) else [reader, first, second]
-        if len(code) < 3 and maybe(0.12):  # the signal comes from a thread that knows nothing of the reader
+        if len(code) < 3 and maybe(0.12):  # the signal does not come from the reader
             code.append(self.signal(1))
         else:
             reader += self.signal(1) + self.accesses()
@@ -233,8 +233,8 @@ def kinds(program):
 def events(program, rounds):
     """How many events a thread, or main, has at most when loops run this often."""
     def count(statements):
-        return sum(sum(s.count(word) for word in ("LD(", "ST(", "FENCE(", "lock(")) + 2 * sum(s.count(word) for word in ("XCHG(", "ADD(", "CAS("))
-                   if isinstance(s, str) else rounds * count([s[0], s[2]] + s[1]) for s in statements)
+        return sum(len(re.findall(r"(LD|ST|FENCE|unlock)\(", s)) + 2 * len(re.findall(r"(XCHG|ADD|CAS|_lock)\(", s)) if isinstance(s, str)
+                   else rounds * count([s[0], s[2]] + s[1]) for s in statements)
     return max([2 * len(program) + 4] + [count(code) + 3 for code in program])
 
 
