@@ -366,6 +366,7 @@ bool spin_waits(const struct thread *t);
 bool spin_hopeless(const struct thread *t);
 void spin_learn(const struct thread *t);
 bool spin_known(uint64_t state, word value);
+void spin_forget(void);
 bool spin_stuck(const struct thread *t);
 
 /* ---- lost.c ---- */
@@ -374,8 +375,8 @@ extern bool lost_keeps; /* iterations that change nothing may be followed by oth
 extern bool lost_alarm; /* an access that was lost could race: the exploration must start again and keep them */
 void lost_begin(void);
 void lost_iteration(const struct thread *t, int first, int end);
-void lost_access(int me, const struct event *e, uintptr_t addr, size_t size, bool write, bool atomic);
-void lost_forget(int t);
+void lost_access(const struct event *e, uintptr_t addr, size_t size, bool write, bool atomic);
+void lost_end(void);
 void lost_stack(int t, bool shared);
 
 /* ---- errors, main.c ---- */

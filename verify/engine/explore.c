@@ -614,9 +614,11 @@ void explore_all(bool begins)
         enum outcome o = run_once();
         if (o == RUN_ERROR)
             return;
+        lost_end();
         if (lost_alarm) {
             lost_alarm = false;
             lost_keeps = true;
+            spin_forget();
             statistics = before;
             outcome_forget();
             explore_all(true);

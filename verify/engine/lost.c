@@ -168,23 +168,18 @@ void lost_iteration(const struct thread *t, int first, int end)
 
 /* ---- the gaps ---- */
 
-static struct {
-    int done;
-    bool any;
-    uint32_t known;
-    uint64_t offer[MAX_THREADS][BLOOM];
-} offers[MAX_THREADS];
+/* Accesses of this run in a gap. They are entered when it ends: only then is it known what the graph offers. */
+static struct pending {
+    uintptr_t addr;
+    uint32_t size;
+    int16_t thread, low, high;
+    bool write, atomic;
+} *pending;
+static int pendings, pending_room;
 
 void lost_begin(void)
 {
-    for (int t = 0; t < MAX_THREADS; t++)
-        offers[t].done = -1;
-}
-
-/* The thread's last events are taken back. */
-void lost_forget(int t)
-{
-    offers[t].done = -1;
+    pendings = 0;
 }
 
 /* Another thread accesses the stack of t; or a run is dropped although t looked at its own stack in the iteration. */
@@ -194,6 +189,18 @@ void lost_stack(int t, bool shared)
 
     known[shared] |= 1u << t;
     lost_alarm |= !lost_keeps && (known[0] & known[1] & 1u << t);
+}
+
+/* A thread, whose last event or the one in hand is this, makes an access. */
+void lost_access(const struct event *e, uintptr_t addr, size_t size, bool write, bool atomic)
+{
+    if (!memcmp(&e->porf, &e->hb, sizeof e->hb))
+        return;
+    for (int t = 0; t < run_threads(); t++)
+        if (e->porf.n[t] > e->hb.n[t]) {
+            pending = room_for(pending, pendings, &pending_room, sizeof *pending);
+            pending[pendings++] = (struct pending){addr, (uint32_t)size, (int16_t)t, e->hb.n[t], e->porf.n[t], write, atomic};
+        }
 }
 
 /* What a read of thread t could have seen that is not causally after the end of the gap. */
@@ -236,25 +243,27 @@ static void enter(struct spot *s, struct gap new)
         compare(&lost[l], g);
 }
 
-/* Thread me, whose last event or the one in hand is this, makes an access. */
-void lost_access(int me, const struct event *e, uintptr_t addr, size_t size, bool write, bool atomic)
+/* The run is over. */
+void lost_end(void)
 {
-    if (offers[me].done != e->index) {
-        offers[me].done = e->index;
-        offers[me].known = 0;
-        offers[me].any = memcmp(&e->porf, &e->hb, sizeof e->hb) != 0;
-    }
-    for (int t = 0; t < run_threads() && offers[me].any; t++) {
-        struct gap g = {.thread = (int16_t)t, .low = e->hb.n[t], .high = e->porf.n[t], .write = write, .atomic = atomic};
-        if (g.high <= g.low)
-            continue;
-        if (!(offers[me].known >> t & 1))
-            collect(offers[me].offer[t], t, g.high);
-        offers[me].known |= 1u << t;
-        memcpy(g.offer, offers[me].offer[t], sizeof g.offer);
-        for (uintptr_t a = addr / WORD * WORD; a < addr + size; a += WORD) {
-            g.bytes = bytes_of(a, addr, size);
-            enter(spot_of(a), g);
+    struct gap known[MAX_THREADS]; /* the last gap behind each thread, with its offer */
+
+    for (int t = 0; t < MAX_THREADS; t++)
+        known[t].high = -1;
+    for (int i = 0; i < pendings; i++) {
+        const struct pending *p = &pending[i];
+        struct gap *g = &known[p->thread];
+        if (g->high != p->high)
+            collect(g->offer, p->thread, p->high);
+        g->thread = p->thread;
+        g->low = p->low;
+        g->high = p->high;
+        g->write = p->write;
+        g->atomic = p->atomic;
+        for (uintptr_t a = p->addr / WORD * WORD; a < p->addr + p->size; a += WORD) {
+            g->bytes = bytes_of(a, p->addr, p->size);
+            enter(spot_of(a), *g);
         }
     }
+    pendings = 0;
 }

@@ -503,7 +503,7 @@ static inline bool plain_of(struct thread *t, uintptr_t addr, size_t size, bool 
         log_access(&l);
     note_touch(t, addr, l.size, write);
     if (!lost_keeps && options.spin)
-        lost_access(t->id, ev(G->thread[t->id].at[t->done - 1]), addr, l.size, write, false);
+        lost_access(ev(G->thread[t->id].at[t->done - 1]), addr, l.size, write, false);
     if (r == &regions[1] && !(addr >= heap_low ? check_block(&l) : check_stack(&l, sp)))
         return false;
     if (!options.races)
@@ -624,7 +624,7 @@ void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool
     if (r == &regions[1] && !(addr >= heap_low ? check_block(&l) : check_stack(&l, (uintptr_t)thread[me].sp)))
         return;
     if (!lost_keeps && options.spin)
-        lost_access(me, e, addr, l.size, write, true);
+        lost_access(e, addr, l.size, write, true);
     if (!options.races)
         return;
     for (int i = 0; i < size; i++) {

@@ -337,7 +337,6 @@ bool spin_rewind(struct thread *t, int since)
     while (t->shots && t->shot[t->shots - 1].index >= t->done)
         t->shots--;
     shadow_undo(t, ev(from)->cells);
-    lost_forget(t->id);
     while (t->touches && t->touch[t->touches - 1].epoch > t->done)
         t->touches--;
     explore_undo(from);
@@ -404,6 +403,12 @@ void spin_learn(const struct thread *t)
     known[k >> 48] = k;
     if (t->touches && t->touch[t->touches - 1].epoch > t->spin_from)
         lost_stack(t->id, false);
+}
+
+/* The exploration starts again, by other rules. */
+void spin_forget(void)
+{
+    memset(known, 0, sizeof known);
 }
 
 bool spin_known(uint64_t state, word value)
