@@ -72,7 +72,7 @@ struct event {
     int32_t pos;   /* writes: place in the modification order, from 1; the initial value has place 0 */
     int32_t prev;  /* the access to this location that was inserted before this one, or -1 */
     uint32_t effects; /* plain stores of the thread so far that others could see */
-    uint32_t extra;   /* create, join: the other thread; mark: what; again: where the iteration begins */
+    uint32_t extra;   /* create, join: the other thread; mark: what; again: where the iteration begins (expected: its end) */
     uint32_t cells;   /* changes of the shadow by the thread before it, in the run that added it (shadow.c) */
     uint64_t pc;
     uintptr_t plain; /* where the thread made plain accesses since its previous event: 0 nowhere, 1 at several places */
@@ -214,6 +214,7 @@ struct thread {
     struct request req, held; /* held: waits until a late store has become an event */
     int done;         /* events executed in this run */
     int spin_from;    /* a waiting loop: index of its first event */
+    int spin_end;     /* accesses up to this index are lost when the iteration is left out */
     struct {          /* a loop that was run to see whether it waits: what it read */
         int loc;
         word value;
@@ -262,6 +263,7 @@ extern struct thread *self; /* the thread whose code runs, NULL inside the engin
 extern bool guessing; /* it runs to see what it would do, and is put back (run_guess) */
 _Noreturn void guess_stop(void);
 bool run_guess(struct thread *t, const struct shot *from, word value);
+void guess_touch(uintptr_t addr, size_t size, bool write);
 void flush_plain(void); /* hooks.c */
 void late_values(struct thread *t);
 struct request late_request(struct thread *t);

@@ -53,6 +53,7 @@ static void add_late(const struct place *p, uint64_t pc)
 /* While a thread is run to see what it would do, its stores are logged and no access is checked. */
 static void guess_access(uintptr_t addr, size_t size, bool write)
 {
+    guess_touch(addr, size, write);
     if (!write || (addr >= (uintptr_t)self->stack_low && addr < (uintptr_t)self->stack_high))
         return;
     for (size_t i = 0; i < size; i++)

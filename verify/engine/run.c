@@ -299,6 +299,30 @@ void guess_stop(void)
     run_abandon();
 }
 
+/* The accesses that it makes then; what does not fit counts as not made. */
+static struct touch guessed[64];
+static int guesses;
+
+void guess_touch(uintptr_t addr, size_t size, bool write)
+{
+    if (guesses < (int)(sizeof guessed / sizeof *guessed))
+        guessed[guesses++] = (struct touch){.addr = addr, .size = (uint32_t)size, .write = write};
+}
+
+/* Were all accesses that the thread has made since its last event made then too? */
+static bool guessed_all(const struct thread *t)
+{
+    for (int i = t->touches; i-- > 0 && t->touch[i].epoch == t->done;) {
+        int k = 0;
+        while (k < guesses && (guessed[k].addr != t->touch[i].addr || guessed[k].size != t->touch[i].size ||
+                               guessed[k].write != t->touch[i].write))
+            k++;
+        if (k == guesses)
+            return false;
+    }
+    return true;
+}
+
 static void copy_stored(const struct stored *s, word *out)
 {
     *out = 0;
@@ -313,7 +337,9 @@ static void put_stored(const struct stored *s, const word *value)
 /* Runs the thread up to its next request; false when it did something that cannot be taken back. */
 static bool guess_request(struct thread *t, const struct shot *from, word value)
 {
+    guesses = 0;
     if (from->req.op == OP_CAS && !from->req.by_value) { /* it fails */
+        guess_touch((uintptr_t)from->req.out, from->req.size, true);
         char *out = from->req.out;
         int before = t->stores;
         bool own = out >= t->stack_low && out < t->stack_high;
@@ -349,7 +375,8 @@ static bool same_request(const struct request *a, const struct request *b)
 
 /*
  * Would the thread stand as it does now, with the same memory, if its read at `from` had read this value? Found by doing
- * it: stack and plain stores since then are put back, the thread runs to its next request, and all is as before.
+ * it: stack and plain stores since then are put back, the thread runs to its next request, and all is as before. If it got
+ * here without an access that it has made since its last event, that one too is lost with the iteration (spin_end).
  */
 bool run_guess(struct thread *t, const struct shot *from, word value)
 {
@@ -389,6 +416,7 @@ bool run_guess(struct thread *t, const struct shot *from, word value)
     }
     memcpy(t, &before, HEAD);
     memcpy(low, kept, (size_t)(t->stack_high - low));
+    t->spin_end = t->done - guessed_all(t);
     return same;
 }
 
@@ -738,7 +766,7 @@ static bool enabled(struct thread *t)
     if (t->skip == SKIP_BARE)
         spin_learn(t);
     if (!lost_keeps)
-        lost_iteration(t, t->spin_from, t->done - (t->skip == SKIP_RETRY));
+        lost_iteration(t, t->spin_from, t->spin_end);
     hopeless |= spin_hopeless(t);
     return blocked_by(t, t->skip == SKIP_RETRY ? WHY_RETRY : WHY_SPIN);
 }

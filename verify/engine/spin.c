@@ -169,6 +169,7 @@ static bool repeats(struct thread *t, uint64_t state)
         polls |= e->op == OP_UNLOCK;
         if (e->kind == E_READ && e->state == state && e->pc == t->req.pc && !m.depth) {
             t->spin_from = i;
+            t->spin_end = t->done;
             if (loses_order(t, acquired(t, i)) || (polls && statistics.tries))
                 return false; /* a try-lock sees that the mutex is taken */
             statistics.polls |= polls;
@@ -259,12 +260,11 @@ static bool retries(struct thread *t)
 }
 
 /* The iteration that was kept: do the accesses that leaving this one out would lose lie in both? Then this one is kept too. */
-static bool within_kept(const struct thread *t, enum skip skip)
+static bool within_kept(const struct thread *t)
 {
     const struct event *kept = explore_went_on();
 
-    return kept && kept->thread == t->id && (int)kept->extra < t->done - (skip == SKIP_RETRY) &&
-           t->spin_from < kept->index - (kept->operand == SKIP_RETRY);
+    return kept && kept->thread == t->id && (int)kept->extra < t->spin_end && t->spin_from < (int)kept->expected;
 }
 
 /* The thread is parked: can the iteration behind it be left out? */
@@ -277,7 +277,7 @@ enum skip spin_skips(struct thread *t)
         skip = bare(t) ? SKIP_BARE : SKIP_WAIT;
     else if ((op <= OP_UNLOCK || op == OP_FENCE || op == OP_ASSUME || op == OP_END) && retries(t))
         skip = SKIP_RETRY;
-    return within_kept(t, skip) ? SKIP_NOT : skip;
+    return skip != SKIP_NOT && within_kept(t) ? SKIP_NOT : skip;
 }
 
 /* Written by a loop that waits, this one or another, and as before when its iteration ends: a load would find nothing new. */
@@ -364,7 +364,7 @@ bool spin_hopeless(const struct thread *t)
 {
     int i = t->done - 1;
 
-    if (t->skip != SKIP_RETRY && t->plain)
+    if ((t->skip != SKIP_RETRY || t->spin_end == t->done) && t->plain)
         return false;
     for (; ev(G->thread[t->id].at[i])->kind != E_READ; i--)
         if (ev(G->thread[t->id].at[i])->plain)
