@@ -190,7 +190,7 @@ struct shot {
     size_t room;
     struct request req;
     uint32_t effects;
-    int stores, error;
+    int stores, error, prints;
 };
 
 struct stored {
@@ -252,6 +252,7 @@ struct thread {
     int creator, spawned;
     bool detached, joined;
     int error; /* its errno */
+    int prints; /* how often it has printed */
     void *tls;
     void *keys[16];
     struct shot shot[SHOTS]; /* its newest reads, since it last changed something that is not in stored */

@@ -48,6 +48,7 @@ void outcome_text(const char *format, va_list list)
         guess_stop();
     if (!options.outcomes)
         return;
+    self->prints++;
     int n = vsnprintf(text + length, sizeof text - length, format, list);
     if (n > 0)
         length = length + (size_t)n < sizeof text ? length + (size_t)n : sizeof text - 1;

@@ -242,6 +242,7 @@ static void thread_begin(struct thread *t)
     t->joined = t->detached = false;
     t->result = NULL;
     t->error = 0;
+    t->prints = 0;
     memset(&t->now, 0, sizeof t->now);
     memset(t->keys, 0, sizeof t->keys);
     if (tls_size)

@@ -225,6 +225,7 @@ void spin_shoot(struct thread *t)
     s->effects = t->effects;
     s->stores = t->stores;
     s->error = t->error;
+    s->prints = t->prints;
 }
 
 static int strength(int order)
@@ -242,7 +243,7 @@ static bool retries(struct thread *t)
     for (int k = t->shots - 1; k >= 0; k--) {
         const struct shot *s = &t->shot[k];
         const struct event *e = ev(G->thread[t->id].at[s->index]);
-        if (t->effects - s->effects != (uint32_t)(t->stores - s->stores))
+        if (t->effects - s->effects != (uint32_t)(t->stores - s->stores) || t->prints != s->prints)
             return false; /* it did more than to store */
         if (s->index >= last->index || e->loc != last->loc || strength(order_of(e)) > strength(order_of(last)))
             continue;
