@@ -204,6 +204,7 @@ struct touch {
     uint32_t size;
     int16_t epoch;
     bool write;
+    bool made; /* since the last event: the run without the retry makes it too (run_guess) */
 };
 
 struct thread {

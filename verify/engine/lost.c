@@ -161,9 +161,11 @@ void lost_iteration(const struct thread *t, int first, int end)
         if (e->loc >= 0 && (G->place[e->loc].addr != again || (e->kind == E_WRITE && t->req.op == OP_LOAD)))
             lose(t, G->place[e->loc].addr, e->size, e->kind == E_WRITE, true, saw);
     }
-    for (int i = 0; i < t->touches; i++)
-        if (t->touch[i].epoch > first && t->touch[i].epoch <= end)
+    for (int i = 0; i < t->touches; i++) {
+        bool made = t->touch[i].made && t->touch[i].epoch == t->done && t->skip == SKIP_RETRY;
+        if (t->touch[i].epoch > first && t->touch[i].epoch <= end && !made)
             lose(t, t->touch[i].addr, t->touch[i].size, t->touch[i].write, false, saw);
+    }
 }
 
 /* ---- the gaps ---- */

@@ -310,18 +310,20 @@ void guess_touch(uintptr_t addr, size_t size, bool write)
         guessed[guesses++] = (struct touch){.addr = addr, .size = (uint32_t)size, .write = write};
 }
 
-/* Were all accesses that the thread has made since its last event made then too? */
-static bool guessed_all(const struct thread *t)
+/* Which of the accesses that the thread has made since its last event were made then too? True when all were. */
+static bool guessed_all(struct thread *t)
 {
+    bool all = true;
+
     for (int i = t->touches; i-- > 0 && t->touch[i].epoch == t->done;) {
         int k = 0;
         while (k < guesses && (guessed[k].addr != t->touch[i].addr || guessed[k].size != t->touch[i].size ||
                                guessed[k].write != t->touch[i].write))
             k++;
-        if (k == guesses)
-            return false;
+        t->touch[i].made = k < guesses;
+        all = all && k < guesses;
     }
-    return true;
+    return all;
 }
 
 static void copy_stored(const struct stored *s, word *out)

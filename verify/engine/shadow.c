@@ -479,7 +479,7 @@ static inline void note_touch(struct thread *t, uintptr_t addr, size_t size, boo
         if (!t->touch)
             engine_bug("out of memory");
     }
-    t->touch[t->touches++] = (struct touch){addr, (uint32_t)size, (int16_t)t->done, write};
+    t->touch[t->touches++] = (struct touch){.addr = addr, .size = (uint32_t)size, .epoch = (int16_t)t->done, .write = write};
 }
 
 /* True when some of the bytes belong to a location that this run has accessed atomically. */

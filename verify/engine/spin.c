@@ -356,6 +356,15 @@ bool spin_waits(const struct thread *t)
     return true;
 }
 
+/* Has the thread accessed something outside of its stack since its last event that the run without the retry does not? */
+static bool loses_outside(const struct thread *t)
+{
+    for (int i = t->touches; i-- > 0 && t->touch[i].epoch == t->done;)
+        if (!t->touch[i].made && (t->touch[i].addr < (uintptr_t)t->stack_low || t->touch[i].addr >= (uintptr_t)t->stack_high))
+            return true;
+    return false;
+}
+
 /*
  * Is the blocked loop blocked for good? Its last read had an old value already when it was added, or failed for no reason.
  * Then nobody may revisit the read, nor delete it in a revisit (explore.c: only what was added in the standard way goes), so
@@ -365,7 +374,7 @@ bool spin_hopeless(const struct thread *t)
 {
     int i = t->done - 1;
 
-    if ((t->skip != SKIP_RETRY || t->spin_end == t->done) && t->plain)
+    if (t->skip == SKIP_RETRY ? loses_outside(t) : t->plain != 0)
         return false;
     for (; ev(G->thread[t->id].at[i])->kind != E_READ; i--)
         if (ev(G->thread[t->id].at[i])->plain)
