@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An integer has the values that --nondet gives.
+ *
+ * expect: pass 4
+ * options: --nondet -1:2 --outcomes
+ * says: outcome 1: -1
+ */
+#include <stdio.h>
+
+int __VERIFIER_nondet_int(void);
+
+int main(void)
+{
+    printf("%d\n", __VERIFIER_nondet_int());
+    return 0;
+}

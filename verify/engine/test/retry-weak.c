@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A weak compare-exchange that fails for no reason and is retried is left out, too.
+ *
+ * expect: pass 6
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { N = 3 };
+static atomic_int x;
+
+static void *add(void *arg)
+{
+    int old = atomic_load_explicit(&x, memory_order_relaxed);
+
+    while (!atomic_compare_exchange_weak_explicit(&x, &old, old + 1, memory_order_relaxed, memory_order_relaxed))
+        ;
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t t[N];
+
+    for (intptr_t i = 0; i < N; i++)
+        pthread_create(&t[i], NULL, add, (void *)i);
+    for (int i = 0; i < N; i++)
+        pthread_join(t[i], NULL);
+    return 0;
+}
