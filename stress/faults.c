@@ -3,7 +3,8 @@
  * Preloaded into a program, lets its n-th call fail, or kills it there. stress/faults drives it.
  *
  *   LADE_FAULT     CALL:N:HOW, or empty to count. CALL is the name of a system call in the table below, "any" (every one of
- *                  them), "malloc", "pthread_create", or "cl" (every OpenCL call). HOW is the number of an error, "kill", or
+ *                  them), "malloc", "pthread_create", or "cl" (every OpenCL call). HOW is the number of an error (with a + behind it all calls from
+ *                  there on fail, as on a full disk), "kill", or
  *                  "swallow": the call is not made, but seems to succeed, as if the program ignored its failure.
  *   LADE_FAULT_TO  a file that gets "hit" when it happens, and the number of each call at the end.
  *
@@ -70,7 +71,7 @@ static const char *const more[] = {"any", "malloc", "pthread_create", "cl"};
 enum { COUNT, FAIL, KILL, SWALLOW };
 static atomic_long made[ALL];
 static atomic_int armed;
-static int which = -1, how = COUNT, error_number, report = -1;
+static int which = -1, how = COUNT, error_number, stays, report = -1;
 static long nth;
 
 /* The only place from which the filter lets the calls pass. */
@@ -92,9 +93,10 @@ static int hits(int kind)
     if (!atomic_load(&armed))
         return COUNT;
     long n = atomic_fetch_add(&made[kind], 1) + 1;
-    if (kind != which || n != nth)
+    if (kind != which || (stays ? n < nth : n != nth))
         return COUNT;
-    tell("hit\n");
+    if (n == nth)
+        tell("hit\n");
     if (how == KILL)
         (void)gate(SYS_kill, gate(SYS_getpid, 0, 0, 0, 0, 0, 0), SIGKILL, 0, 0, 0, 0);
     return how;
@@ -114,8 +116,10 @@ static void trapped(int signal_number, siginfo_t *info, void *context)
     (void)signal_number;
     while (kind < CALLS - 1 && calls[kind].number != info->si_syscall)
         kind++;
-    hit = hits(ANY);
-    if (hit == COUNT)
+    /* Nothing could tell that standard error fails. */
+    const int spared = info->si_syscall == SYS_write && r[REG_RDI] == STDERR_FILENO;
+    hit = spared ? COUNT : hits(ANY);
+    if (hit == COUNT && !spared)
         hit = hits(kind);
     if (hit == FAIL)
         r[REG_RAX] = -error_number;
@@ -169,6 +173,7 @@ __attribute__((constructor)) static void begin(void)
                 which = i;
         how = !strcmp(kind, "kill") ? KILL : !strcmp(kind, "swallow") ? SWALLOW : FAIL;
         error_number = atoi(kind);
+        stays = strchr(kind, '+') != NULL;
     }
     /* OpenCL calls need no filter, and implementations do not bear one. */
     if (which != CL && !install()) {
