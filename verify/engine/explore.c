@@ -580,6 +580,7 @@ static bool get_work(void)
             return false;
         push(c.kind, c.stamp, c.pos, c.reader, c.spurious);
         top->item[0].weight = c.weight;
+        someone_went_on = true; /* perhaps, in another process */
     } while (!backtrack());
     return true;
 }
@@ -642,6 +643,7 @@ void explore_replay(void)
         fprintf(stderr, "explore: %s is not a saved execution of this program\n", options.replay);
         exit(2);
     }
+    someone_went_on = true; /* perhaps */
     enum outcome o = run_once();
     if (o != RUN_ERROR) {
         note_run(o);

@@ -129,23 +129,44 @@ static uint8_t bytes_of(uintptr_t a, uintptr_t addr, size_t size)
 
 /* ---- the lost accesses ---- */
 
-static void lose(const struct thread *t, uintptr_t addr, size_t size, bool write, bool atomic, uint64_t saw)
+static void lose_from(const struct thread *t, int from, uintptr_t addr, size_t size, bool write, bool atomic, uint64_t saw)
 {
     for (uintptr_t a = addr / WORD * WORD; a < addr + size; a += WORD) {
         struct spot *s = spot_of(a);
         uint8_t bytes = bytes_of(a, addr, size);
         int i = s->lost;
-        while (i && !(lost[i].thread == t->id && lost[i].bytes == bytes && lost[i].from == t->spin_from && lost[i].write == write &&
+        while (i && !(lost[i].thread == t->id && lost[i].bytes == bytes && lost[i].from == from && lost[i].write == write &&
                       lost[i].atomic == atomic && lost[i].saw == saw))
             i = lost[i].next;
         if (i)
             continue;
         losts += !losts;
         lost = room_for(lost, losts, &lost_room, sizeof *lost);
-        lost[losts] = (struct lost){s->lost, (int16_t)t->id, (int16_t)t->spin_from, write, atomic, bytes, saw};
+        lost[losts] = (struct lost){s->lost, (int16_t)t->id, (int16_t)from, write, atomic, bytes, saw};
         s->lost = losts++;
         for (int g = s->gaps; g; g = gap[g].next)
             compare(&lost[s->lost], &gap[g]);
+    }
+}
+
+/* May an iteration contain this event? */
+static bool goes(const struct event *e)
+{
+    return e->kind == E_READ || e->kind == E_FENCE || e->kind == E_CHOICE || (e->kind == E_WRITE && ((e->flags & F_RMW) || is_lock(e->op)));
+}
+
+/*
+ * The iteration may lie within another one, of an outer loop, that is left out as well. Where that begins is not known yet: at
+ * any read before.
+ */
+static void lose(const struct thread *t, uintptr_t addr, size_t size, bool write, bool atomic)
+{
+    for (int i = t->spin_from; i >= 0; i--) {
+        const struct event *e = ev(G->thread[t->id].at[i]);
+        if (!goes(e))
+            break;
+        if (e->kind == E_READ)
+            lose_from(t, i, addr, size, write, atomic, sight(G->place[e->loc].addr, e->value));
     }
 }
 
@@ -154,17 +175,16 @@ void lost_iteration(const struct thread *t, int first, int end)
 {
     const struct event *e = ev(G->thread[t->id].at[t->spin_from]);
     uintptr_t again = G->place[e->loc].addr; /* accessed once more in any case */
-    uint64_t saw = sight(again, e->value);
 
     for (int i = first; i < end; i++) {
         e = ev(G->thread[t->id].at[i]);
-        if (e->loc >= 0 && (G->place[e->loc].addr != again || (e->kind == E_WRITE && t->req.op == OP_LOAD)))
-            lose(t, G->place[e->loc].addr, e->size, e->kind == E_WRITE, true, saw);
+        if (e->loc >= 0 && (G->place[e->loc].addr != again || (e->kind == E_WRITE && (t->req.op == OP_LOAD || t->req.op == OP_CAS))))
+            lose(t, G->place[e->loc].addr, e->size, e->kind == E_WRITE, true);
     }
     for (int i = 0; i < t->touches; i++) {
         bool made = t->touch[i].made && t->touch[i].epoch == t->done && t->skip == SKIP_RETRY;
         if (t->touch[i].epoch > first && t->touch[i].epoch <= end && !made)
-            lose(t, t->touch[i].addr, t->touch[i].size, t->touch[i].write, false, saw);
+            lose(t, t->touch[i].addr, t->touch[i].size, t->touch[i].write, false);
     }
 }
 

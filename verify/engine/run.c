@@ -372,7 +372,7 @@ static bool guess_request(struct thread *t, const struct shot *from, word value)
 
 static bool same_request(const struct request *a, const struct request *b)
 {
-    return a->pc == b->pc && a->op == b->op && a->addr == b->addr && a->size == b->size && a->operand == b->operand &&
+    return a->pc == b->pc && a->op == b->op && a->order == b->order && a->fail_order == b->fail_order && a->addr == b->addr && a->size == b->size && a->operand == b->operand &&
            a->expected == b->expected && a->out == b->out && a->extra == b->extra;
 }
 
@@ -690,7 +690,7 @@ bool run_stuck(const struct thread *t)
 {
     if (t->why == WHY_LOCK)
         return lock_stuck(ev(G->thread[t->id].at[t->done - 1]));
-    return t->why == WHY_SPIN ? spin_stuck(t) : t->state == T_PARKED && t->req.op == OP_JOIN;
+    return t->why == WHY_SPIN || t->why == WHY_RETRY ? spin_stuck(t, false) : t->state == T_PARKED && t->req.op == OP_JOIN;
 }
 
 static bool process_ends(void)
@@ -709,7 +709,8 @@ bool run_over(const struct thread *t)
 {
     if (t->state == T_DONE || t->why == WHY_EXIT)
         return true;
-    return run_stuck(t) && process_ends() && (t->detached || options.stop_thread < 0);
+    bool spins = t->why == WHY_SPIN || t->why == WHY_RETRY;
+    return (spins ? spin_stuck(t, true) : run_stuck(t)) && process_ends() && (t->detached || options.stop_thread < 0);
 }
 
 static int fresh;     /* what has been added in this run begins here */

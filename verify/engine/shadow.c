@@ -624,7 +624,7 @@ void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool
     if (r == &regions[1] && !(addr >= heap_low ? check_block(&l) : check_stack(&l, (uintptr_t)thread[me].sp)))
         return;
     if (!lost_keeps && options.spin)
-        lost_access(e, addr, l.size, write, true);
+        lost_access(e, addr, l.size, write, !(e->op == OP_UNLOCK && e->value == DESTROYED));
     if (!options.races)
         return;
     for (int i = 0; i < size; i++) {

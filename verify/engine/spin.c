@@ -99,6 +99,9 @@ static uint64_t state_of(const struct thread *t)
     h = (h ^ (uint64_t)t->req.addr) * 0xff51afd7ed558ccdu;
     h = (h ^ (uint64_t)t->req.operand) * 0xff51afd7ed558ccdu;
     h = (h ^ (uint64_t)t->req.expected) * 0xff51afd7ed558ccdu;
+    h = (h ^ (uint64_t)(uintptr_t)t->req.out) * 0xff51afd7ed558ccdu;
+    h = (h ^ (uint64_t)((unsigned)t->req.order << 8 | t->req.fail_order)) * 0xff51afd7ed558ccdu; /* these may be variables */
+    h = (h ^ (uint64_t)(unsigned)t->error) * 0xff51afd7ed558ccdu; /* library functions set it without a plain store */
     return h ^ h >> 29;
 }
 
@@ -130,11 +133,25 @@ static struct clock acquired(const struct thread *t, int index)
     return c;
 }
 
+/* Could others acquire something from this write that they could not from the one before it? */
+static bool releases(const struct event *e)
+{
+    static const struct clock nothing;
+
+    if (e->kind != E_WRITE)
+        return false;
+    int rf = (e->flags & F_RMW) ? ev(G->thread[e->thread].at[e->index - 1])->rf : INIT;
+    return memcmp(&e->rel, rf < 0 ? &nothing : &ev(rf)->rel, sizeof e->rel) != 0;
+}
+
 /* Linearizability is the one check that needs happens-before edges: leaving an iteration out must not lose one. */
-static bool loses_order(const struct thread *t, struct clock without)
+static bool loses_order(const struct thread *t, int from, struct clock without)
 {
     struct clock with = acquired(t, t->done);
 
+    for (int i = from; i < t->done && lin_active(); i++)
+        if (releases(ev(G->thread[t->id].at[i])))
+            return true;
     without.n[t->id] = 0;
     return lin_active() && memcmp(&with, &without, sizeof with) != 0;
 }
@@ -170,7 +187,7 @@ static bool repeats(struct thread *t, uint64_t state)
         if (e->kind == E_READ && e->state == state && e->pc == t->req.pc && !m.depth) {
             t->spin_from = i;
             t->spin_end = t->done;
-            if (loses_order(t, acquired(t, i)) || (polls && statistics.tries))
+            if (loses_order(t, i, acquired(t, i)) || (polls && statistics.tries))
                 return false; /* a try-lock sees that the mutex is taken */
             statistics.polls |= polls;
             return true;
@@ -188,7 +205,7 @@ static bool bare(const struct thread *t)
             return false;
         if (e->loc >= 0 && G->place[e->loc].addr != t->req.addr)
             return false;
-        if (e->kind == E_WRITE && t->req.op == OP_LOAD)
+        if (e->kind == E_WRITE && (t->req.op == OP_LOAD || t->req.op == OP_CAS)) /* which may fail the next time */
             return false;
     }
     return !t->plain && !(lost_keeps && t->touches && t->touch[t->touches - 1].epoch > t->spin_from);
@@ -252,7 +269,7 @@ static bool retries(struct thread *t)
         struct clock without = acquired(t, s->index);
         if (last->rf >= 0 && order_acquires(order_of(e)))
             clock_join(&without, &ev(last->rf)->rel);
-        if (loses_order(t, without) || !run_guess(t, s, last->value))
+        if (loses_order(t, s->index, without) || !run_guess(t, s, last->value))
             continue;
         t->spin_from = s->index;
         return true;
@@ -290,13 +307,20 @@ static bool idle(const struct event *w)
 
 /*
  * Would the blocked loop go on for ever? Yes when each read of its last iteration has the newest value, and none was a
- * compare-exchange that failed for no reason.
+ * compare-exchange that failed for no reason. With a choice in it, it may; `whatever`: that is enough.
  */
-bool spin_stuck(const struct thread *t)
+bool spin_stuck(const struct thread *t, bool whatever)
 {
-    for (int i = t->spin_from; i < t->done; i++) {
+    /* Behind a retry the thread is where it was behind the first read, if that has read the same. */
+    int from = t->spin_from + (t->why == WHY_RETRY), last = t->done - 1;
+
+    while (ev(G->thread[t->id].at[last])->kind != E_READ)
+        last--;
+    if (t->why == WHY_RETRY && ev(G->thread[t->id].at[t->spin_from])->value != ev(G->thread[t->id].at[last])->value)
+        return false;
+    for (int i = from; i < t->done; i++) {
         const struct event *e = ev(G->thread[t->id].at[i]);
-        if (e->op == OP_CHOOSE)
+        if (e->op == OP_CHOOSE && !whatever)
             return false;
         if (e->kind != E_READ)
             continue;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Correct: main returns, and with it the thread ends.
+ *
+ * expect: pass
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int stop;
+static int alive;
+static void *d(void *a)
+{
+    while (!atomic_load(&stop))
+        alive = 1;
+    return a;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, d, 0);
+    pthread_detach(t);
+    return 0;
+}
