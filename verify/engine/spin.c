@@ -407,6 +407,8 @@ bool spin_hopeless(const struct thread *t)
         lost_stack(t->id, false);
     int stamp = G->thread[t->id].at[i];
     const struct event *e = ev(stamp);
+    if (e->op == OP_CAS && (e->flags & F_RMW))
+        return false; /* with the newest value it might not have stored */
     if (e->flags & F_SPURIOUS)
         return true;
     for (int pos = pos_of(e) + 1; pos < G->place[e->loc].count; pos++)
