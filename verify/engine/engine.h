@@ -371,7 +371,6 @@ bool spin_hopeless(const struct thread *t);
 void spin_learn(const struct thread *t);
 void spin_forget(void);
 bool spin_known(uint64_t state, word value);
-void spin_forget(void);
 bool spin_stuck(const struct thread *t, bool whatever);
 
 /* ---- lost.c ---- */
