@@ -4,6 +4,7 @@
  *
  * expect: bound
  * options: --unroll 3
+ * says: a loop polls behind a mutex
  */
 #include <pthread.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads load data while they wait, and a third has loaded it before: what is taken back is one thread's part of the
- * set of readers.
+ * Two threads have loaded data when a third one loads it while it waits: what is taken back is one thread's part of the set of
+ * readers.
  *
  * expect: pass
  */
 #include <pthread.h>
 #include <stdatomic.h>
 
-static atomic_int x, y, left = 3;
+static atomic_int x, y, ended[3];
 static int data;
 
 static void *early(void *arg)
@@ -16,8 +16,8 @@ static void *early(void *arg)
     int seen = data;
 
     (void)seen;
-    atomic_fetch_sub_explicit(&left, 1, memory_order_release);
-    return arg;
+    atomic_store_explicit((atomic_int *)arg, 1, memory_order_release);
+    return NULL;
 }
 
 static void *waiter(void *arg)
@@ -29,22 +29,29 @@ static void *waiter(void *arg)
         seen = data;
     }
     (void)seen;
-    atomic_fetch_sub_explicit(&left, 1, memory_order_release);
+    atomic_store_explicit((atomic_int *)arg, 1, memory_order_release);
+    return NULL;
+}
+
+static void *storer(void *arg)
+{
+    atomic_store_explicit(&x, 1, memory_order_release);
+    for (int i = 0; i < 3; i++)
+        while (!atomic_load_explicit(&ended[i], memory_order_acquire))
+            ;
+    data = 5;
     return arg;
 }
 
 int main(void)
 {
-    pthread_t t[3];
+    pthread_t t[4];
 
-    pthread_create(&t[0], NULL, early, NULL);
-    pthread_create(&t[1], NULL, waiter, NULL);
-    pthread_create(&t[2], NULL, waiter, NULL);
-    atomic_store_explicit(&x, 1, memory_order_release);
-    while (atomic_load_explicit(&left, memory_order_acquire))
-        ;
-    data = 5;
-    for (int i = 0; i < 3; i++)
+    pthread_create(&t[0], NULL, early, &ended[0]);
+    pthread_create(&t[1], NULL, early, &ended[1]);
+    pthread_create(&t[2], NULL, waiter, &ended[2]);
+    pthread_create(&t[3], NULL, storer, NULL);
+    for (int i = 0; i < 4; i++)
         pthread_join(t[i], NULL);
     return 0;
 }

@@ -13,7 +13,7 @@ enum { WRITE, READ };
 struct spec {
     long value;
 };
-static atomic_int flag, a;
+static atomic_int flag;
 
 static bool step(void *state, int op, long arg, long result)
 {
@@ -27,7 +27,6 @@ static bool step(void *state, int op, long arg, long result)
 static void *writer(void *arg)
 {
     explore_begin(WRITE, 1);
-    atomic_store_explicit(&a, 1, memory_order_relaxed);
     explore_end(0);
     atomic_store_explicit(&flag, 1, memory_order_release);
     atomic_store_explicit(&flag, 2, memory_order_relaxed);

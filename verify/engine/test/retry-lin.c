@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Only the retry that is followed by another one acquires what the writer released. The read that returns 0 is then wrong.
+ *
+ * expect: error linearizability
+ */
+#include <lade_explore.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { WRITE, READ };
+struct spec {
+    long value;
+};
+static atomic_int flag;
+
+static bool step(void *state, int op, long arg, long result)
+{
+    struct spec *s = state;
+
+    if (op == WRITE)
+        s->value = arg;
+    return op == WRITE || s->value == result;
+}
+
+static void *writer(void *arg)
+{
+    explore_begin(WRITE, 1);
+    explore_end(0);
+    atomic_store_explicit(&flag, 1, memory_order_release);
+    atomic_store_explicit(&flag, 2, memory_order_relaxed);
+    return arg;
+}
+
+/* Returns 0, whatever the register holds. */
+static void *reader(void *arg)
+{
+    int now = 0;
+
+    while (now != 2 || !atomic_compare_exchange_strong_explicit(&flag, &now, 3, memory_order_relaxed, memory_order_relaxed))
+        now = atomic_load_explicit(&flag, memory_order_acquire);
+    explore_begin(READ, 0);
+    explore_end(0);
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t t, u;
+
+    explore_spec(sizeof(struct spec), step);
+    pthread_create(&t, NULL, writer, NULL);
+    pthread_create(&u, NULL, reader, NULL);
+    pthread_join(t, NULL);
+    pthread_join(u, NULL);
+    return 0;
+}
