@@ -43,4 +43,6 @@ static void thread(int id)
     }
 }
 
-static void finish(void) {}
+static void finish(void)
+{
+}

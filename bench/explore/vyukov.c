@@ -60,4 +60,6 @@ static void thread(int id)
         assert(value > 0 && value <= PUSHES);
 }
 
-static void finish(void) {}
+static void finish(void)
+{
+}
