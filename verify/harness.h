@@ -17,9 +17,10 @@
  *     pause_here()   a place where native runs wait a random while; nothing under a checker
  *
  * Checkers run one round; native engines run HARNESS_ROUNDS of them with persistent threads, a barrier between
- * rounds and random delays, and print "cover NAME" for each point that they reach. Under GenMC and explore -DCOVER_NAME=1
- * turns that point into a failing assertion: the runner learns that it can be reached by seeing the run fail. Under
- * CBMC, which answers for every property of a run, each point is a property called "cover NAME" that must fail.
+ * rounds and random delays, and are not asked for cover points, since chance would answer. Explore lists those that it
+ * reached. Under GenMC -DCOVER_NAME=1 turns a point into a failing assertion: the runner learns that it can be reached by
+ * seeing the run fail. Under CBMC, which answers for every property of a run, each point is a property called "cover NAME"
+ * that must fail.
  *
  * The engine is chosen by one of -DENGINE_NATIVE -DENGINE_GENMC -DENGINE_CBMC -DENGINE_EXPLORE.
  */
@@ -135,6 +136,11 @@ __CPROVER_ASYNC_4:
 
 #else /* ENGINE_NATIVE, also under ThreadSanitizer */
 #include "native.h"
+#endif
+
+#ifdef ENGINE_EXPLORE
+void explore_cover(const char *);
+#define cover(NAME) explore_cover(#NAME)
 #endif
 
 #ifndef cover

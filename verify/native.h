@@ -21,14 +21,7 @@
             return;                                                                                                    \
     } while (0)
 
-#define cover(NAME)                                                                                                    \
-    do {                                                                                                               \
-        static atomic_int reached_;                                                                                    \
-        if (!atomic_load_explicit(&reached_, memory_order_relaxed) &&                                                  \
-            !atomic_exchange_explicit(&reached_, 1, memory_order_relaxed))                                             \
-            printf("cover " #NAME "\n");                                                                               \
-    } while (0)
-
+#define cover(NAME) ((void)0) /* what only timing brings is asked of the checkers */
 #define ROUND harness_round
 #define pause_here() harness_pause()
 

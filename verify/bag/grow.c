@@ -5,8 +5,6 @@
  * bound: 3 slots in 3 groups, the first in use; two puts against two draws
  * executions: 10
  * cover: two
- * cover native: none
- * cover tsan: none
  * timeout: 120
  */
 #define THREADS 2

@@ -5,8 +5,6 @@
  * bound: 2 slots in 2 groups, the first in use; put against two samples
  * executions: 3
  * cover: new
- * cover native: none
- * cover tsan: none
  */
 #define THREADS 2
 #define TRIES 1

@@ -5,8 +5,6 @@
  * bound: 1 slot, one handle; join, put, draw, leave in both
  * executions: 2
  * cover: after
- * cover native: none
- * cover tsan: none
  */
 #define THREADS 2
 #define TRIES 1

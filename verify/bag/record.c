@@ -5,8 +5,6 @@
  * bound: 1 slot; put and draw against draw and put
  * executions: 4
  * cover: other
- * cover native: none
- * cover tsan: none
  * timeout: 300
  */
 #define THREADS 2

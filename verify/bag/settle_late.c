@@ -4,8 +4,6 @@
  * bound: one cell; taken out, against a late borrower who frees it, uses it, lends it and takes it out again
  * executions: 3
  * cover: late
- * cover native: none
- * cover tsan: none
  * timeout: 120
  */
 #define THREADS 2

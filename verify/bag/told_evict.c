@@ -6,8 +6,6 @@
  * executions: 300
  * executions explore: 266
  * cover: waits
- * cover native: none
- * cover tsan: none
  */
 #define THREADS 2
 #define TRIES 1

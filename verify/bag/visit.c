@@ -5,8 +5,6 @@
  * bound: 2 slots in 2 groups, one record that stays; for_each against put, draw and put
  * executions: 3
  * cover: two
- * cover native: none
- * cover tsan: none
  * timeout: 120
  */
 #define THREADS 2

@@ -291,6 +291,8 @@ int run_child(int parent, int n);
 
 enum cut { CUT_EVENTS = 1, CUT_EXECUTIONS = 2, CUT_TIME = 4, CUT_UNROLL = 8, CUT_POLL = 16 };
 
+enum { COVER_NAMES = 64, COVER_LENGTH = 48 };
+
 struct statistics {
     uint64_t executions, blocked, runs, steps;
     uint64_t again; /* complete or blocked, with an iteration that changed nothing and was followed by others */
@@ -305,11 +307,13 @@ struct statistics {
     bool tries;   /* a try-lock was added */
     bool ranges;  /* the program asked for any integer */
     uint64_t unrolled; /* call site of a loop that --unroll has cut */
+    char covered[COVER_NAMES][COVER_LENGTH]; /* names of explore_cover that were reached; an empty one behind the last */
 };
 
 extern struct statistics statistics;
 extern volatile bool time_is_up; /* main.c */
 
+bool cover_add(const char *name); /* libc.c */
 bool explore_add(int t); /* adds the pending event of thread t; false when no option is consistent */
 void explore_again(int t);
 const struct event *explore_went_on(void);

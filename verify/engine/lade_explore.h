@@ -19,6 +19,9 @@
  *
  * explore_choose(n) returns each of 0 to n - 1 in some executions: a random word, a malloc that fails, an event that may or
  * may not happen. __VERIFIER_nondet_bool() has both values, __VERIFIER_nondet_int() and the other integers those of --nondet.
+ *
+ * explore_cover("name") marks a place that some execution must reach, or else the program shows less than it seems to. The
+ * names that were reached are printed behind the verdict and listed in the JSON result.
  */
 #ifndef LADE_EXPLORE_H
 #define LADE_EXPLORE_H
@@ -30,6 +33,7 @@ void explore_spec(size_t size, bool (*step)(void *state, int op, long arg, long 
 void explore_begin(int op, long arg);
 void explore_end(long result);
 int explore_choose(int n);
+void explore_cover(const char *name);
 void __VERIFIER_assume(bool);
 
 #endif

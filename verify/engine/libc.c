@@ -508,6 +508,26 @@ NONDET(X(__VERIFIER_nondet_longlong), long long)
 NONDET(X(__VERIFIER_nondet_ulonglong), unsigned long long)
 NONDET(X(__VERIFIER_nondet_size_t), size_t)
 
+/* ---- places that must be reached ---- */
+
+bool cover_add(const char *name)
+{
+    int i = 0;
+
+    while (i < COVER_NAMES && statistics.covered[i][0] && strcmp(statistics.covered[i], name) != 0)
+        i++;
+    if (i == COVER_NAMES || !name[0] || strlen(name) >= COVER_LENGTH)
+        return false;
+    strcpy(statistics.covered[i], name);
+    return true;
+}
+
+void X(explore_cover)(const char *name)
+{
+    if (!guessing && !cover_add(name))
+        fail(ERR_UNSUPPORTED, PC, 0, "explore_cover takes %d names of 1 to %d characters", COVER_NAMES, COVER_LENGTH - 1);
+}
+
 /* ---- output: kept for --outcomes ---- */
 
 static void print(const char *format, ...)

@@ -427,6 +427,8 @@ static int conclude(double seconds)
         report_write(options.json, verdict, seconds);
     if (statistics.ranges)
         printf("nondet: integers from %ld to %ld\n", options.low, options.high);
+    for (int i = 0; i < COVER_NAMES && statistics.covered[i][0]; i++)
+        printf("covered: %s\n", statistics.covered[i]);
     if (statistics.cut)
         print_bound();
     else if (vacuous && !failure.kind)

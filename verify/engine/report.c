@@ -118,6 +118,12 @@ void report_write(const char *path, const char *verdict, double seconds)
     fprintf(out, "  \"seconds\": %.6f, \"longest_graph\": %d, \"deepest_revisit\": %d, \"bound_hit\": %s,\n", seconds,
             statistics.longest, statistics.frames, statistics.cut ? "true" : "false");
     fprintf(out, "  \"stops\": %d, \"repeated\": %llu,\n", statistics.stops, (unsigned long long)statistics.again);
+    fprintf(out, "  \"covered\": [");
+    for (int i = 0; i < COVER_NAMES && statistics.covered[i][0]; i++) {
+        fputs(i ? ", " : "", out);
+        quoted(out, statistics.covered[i]);
+    }
+    fprintf(out, "],\n");
     sites(out);
     fprintf(out, "  \"errors\": [");
     if (failure.kind)

@@ -285,6 +285,8 @@ static void add_up(void)
         statistics.ranges |= s->ranges;
         if (s->unrolled)
             statistics.unrolled = s->unrolled;
+        for (int i = 0; i < COVER_NAMES && s->covered[i][0]; i++)
+            cover_add(s->covered[i]);
     }
 }
 

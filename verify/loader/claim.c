@@ -4,8 +4,6 @@
  * bound: two claims of two samples; relieved at most once, at any time
  * executions: 5
  * cover: all_late some_late second nothing
- * cover native: nothing
- * cover tsan: nothing
  */
 #define THREADS 2
 #include "harness.h"

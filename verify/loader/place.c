@@ -4,8 +4,6 @@
  * bound: 1 place, two batches, one of which may find no place
  * executions: 4
  * cover: none taken left
- * cover native: none left
- * cover tsan: none left
  */
 #define THREADS 2
 #define PLACES 1

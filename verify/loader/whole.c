@@ -5,8 +5,6 @@
  * bound: 2 workers, two batches; the consumer takes the first, or both in the end
  * executions: 11844
  * cover: early
- * cover native: none
- * cover tsan: none
  * timeout: 240
  */
 #define THREADS 3

@@ -5,8 +5,6 @@
  * bound: 1 worker and 1 in its place, one batch
  * executions: 450
  * cover: replaced early
- * cover native: replaced
- * cover tsan: replaced
  * timeout: 120
  */
 #define THREADS 2

@@ -5,8 +5,6 @@
  * bound: 1 worker and 1 in its place, two batches
  * executions: 130
  * cover: replaced both
- * cover native: replaced
- * cover tsan: replaced
  */
 #define THREADS 2
 #define LATER 1

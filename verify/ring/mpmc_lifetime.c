@@ -5,8 +5,6 @@
  * bound: 1 word, one round before the last; push, pop, push against push and pop through a handle that was never used
  * executions: 6
  * cover: first second
- * cover native: none
- * cover tsan: none
  * rounds: 200
  */
 #define THREADS 2

@@ -6,8 +6,6 @@
  * executions: 3
  * allow genmc: Memory intrinsic found, Cannot promote intrinsic
  * cover: conflict
- * cover native: none
- * cover tsan: none
  */
 #define THREADS 2
 #include "harness.h"

@@ -6,8 +6,6 @@
  * executions: 20
  * allow genmc: Memory intrinsic found, Cannot promote intrinsic
  * cover: back
- * cover native: none
- * cover tsan: none
  * timeout: 300
  */
 #define THREADS 2

@@ -7,8 +7,6 @@
  * executions: 5
  * allow genmc: Memory intrinsic found, Cannot promote intrinsic
  * cover: limited
- * cover native: none
- * cover tsan: none
  * timeout: 300
  */
 #define THREADS 2

@@ -4,8 +4,6 @@
  * bound: 1 cell; insert and insert, or replace; remove
  * executions: 44
  * cover: lost replaced removed
- * cover native: lost
- * cover tsan: lost
  * cover genmc: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching

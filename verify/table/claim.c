@@ -6,8 +6,6 @@
  * executions explore: 880
  * cover: there
  * cover genmc: none
- * cover native: none
- * cover tsan: none
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * timeout: 120

@@ -110,36 +110,30 @@ def judge(done: Done, context: Context, command: list[str]) -> Outcome:
     return outcome
 
 
-def command_for(harness: Harness, model: str, context: Context, more: list[str], defines: list[str]) -> list[str]:
+def command_for(harness: Harness, model: str, context: Context, more: list[str]) -> list[str]:
     _, options = harness.flags("explore", model)
     return [str(explorer()), "--model", model, *ALWAYS, *options, *more,
-            "--", *c_flags(harness, "explore", model, context), *defines, str(harness.path)]
+            "--", *c_flags(harness, "explore", model, context), str(harness.path)]
 
 
-def _run(harness: Harness, model: str, context: Context, defines: list[str]) -> Outcome:
-    shown = command_for(harness, model, context, [], defines)
-    command = command_for(harness, model, context, output_options(context.work), defines)
+def _run(harness: Harness, model: str, context: Context) -> Outcome:
+    shown = command_for(harness, model, context, [])
+    command = command_for(harness, model, context, output_options(context.work))
     return judge(run([sys.executable, *command], timeout=limit(harness, "explore", model)), context, shown)
 
 
 def run_explore(harness: Harness, model: str, context: Context) -> Outcome:
-    """One row: the run itself, then one per cover point, as under GenMC."""
+    """One row."""
     why = explore_missing()
     if why:
         return Outcome(SKIP, note=why)
     began = time.monotonic()
-    outcome = _run(harness, model, context, [])
+    outcome = _run(harness, model, context)
     most = harness.get("blocked", "explore", model)
     if outcome.verdict == PASS and most and outcome.blocked > int(most):
         outcome.verdict = FAIL
         outcome.errors = [Error("deadlock", f"{outcome.blocked} executions end blocked, want at most {most}")]
-    reached: Optional[set[str]] = None
-    if outcome.verdict == PASS and context.cover:
-        reached = set()
-        for name in harness.cover("explore", model):
-            seen = _run(harness, model, context, [f"-DCOVER_{name}=1"])
-            if any(error.kind == "assertion" and f"COVER_{name}" in error.message + error.trace for error in seen.errors):
-                reached.add(name)
+    reached = set(_load(context.work / "explore.json").get("covered", [])) if context.cover else None
     vacuous_if(outcome, harness, "explore", model, reached)
     outcome.seconds = time.monotonic() - began
     return outcome

@@ -3,7 +3,7 @@
 
 `native` is two builds in one row. The sanitized one goes first, because it names a defect that the plain one would
 at best crash on. Sanitized builds are not optimised: what the optimiser removes is not looked at. Native runs are
-samples: a cover point that was not reached is tried for again, with other seeds and more rounds.
+samples, so they are not asked for cover points: whether a moment comes that only timing brings would be luck.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Optional
 
-from .engine import Context, c_flags, compile_error, limit, missing, timed_out, vacuous_if
+from .engine import Context, c_flags, compile_error, limit, missing, timed_out
 from .harness import Harness
 from .process import Done, find_tool, pkg_config, run
 from .result import FAIL, PASS, SKIP, Error, Outcome
@@ -26,7 +26,6 @@ BUILDS = {
 }
 DEFAULT_ROUNDS = 2000
 DEFAULT_STALL = 20
-COVER_ATTEMPTS = 12  # each with twice the rounds
 PROCESS_SECONDS = 10  # a run of the harness starts no new round after that
 OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:exitcode=66",
@@ -100,15 +99,13 @@ def _start(binary: Path, rounds: int, stall: int, seconds: float, longest: int, 
 
 
 def run_native(harness: Harness, model: str, context: Context, engine: str = "native") -> Outcome:
-    """Build and run; the row passes when every build does and all cover points were seen."""
+    """Build and run; the row passes when every build does."""
     if not find_tool("gcc"):
         return missing("gcc")
     began = time.monotonic()
     seconds = limit(harness, engine, model)
     stall = harness.number("stall", engine, model, DEFAULT_STALL)
     asked = harness.number("rounds", engine, model, DEFAULT_ROUNDS) * (10 if context.full else 1)
-    wanted = set(harness.cover(engine, model)) if context.cover else set()
-    reached: set[str] = set()
     executions = 0
     command: list[str] = []
     for name, extra, share in BUILDS[engine]:
@@ -120,28 +117,20 @@ def run_native(harness: Harness, model: str, context: Context, engine: str = "na
                 return Outcome(SKIP, note=f"no {name} runtime: install the Debian package libgcc-12-dev or its like")
             return compile_error(made.output, context, command)
         rounds = max(1, asked // share)
-        last = name == BUILDS[engine][-1][0]
-        for attempt in range(COVER_ATTEMPTS if last else 1):
-            spent = time.monotonic() - began
-            if attempt and spent > seconds / 2:
-                break
-            longest = PROCESS_SECONDS * (6 if context.full else 1)
-            done = _start(context.work / name, rounds << attempt, stall, max(seconds - spent, seconds / 2), longest, name)
-            if done.timed_out:
-                return timed_out(done, command)
-            error = classify(done, harness, context)
-            reached |= set(re.findall(r"^cover (\w+)$", done.output, re.M))
-            if error and any(broken in error.trace for broken in BROKEN):
-                return Outcome(SKIP, note=f"{name} does not work on this machine: {error.trace.strip().splitlines()[-1]}")
-            if error:
-                return Outcome(FAIL, executions, errors=[error], seconds=time.monotonic() - began, note=f"{name} build",
-                               command=f"HARNESS_ROUNDS={rounds} HARNESS_STALL={stall} after {shlex.join(command)}")
-            said = re.search(r"^executions (\d+)$", done.output, re.M)
-            executions += int(said.group(1)) if said else 1
-            if wanted <= reached:
-                break
-    outcome = Outcome(PASS, executions, seconds=time.monotonic() - began, command=shlex.join(command))
-    return vacuous_if(outcome, harness, engine, model, reached if context.cover else None)
+        longest = PROCESS_SECONDS * (6 if context.full else 1)
+        spent = time.monotonic() - began
+        done = _start(context.work / name, rounds, stall, max(seconds - spent, seconds / 2), longest, name)
+        if done.timed_out:
+            return timed_out(done, command)
+        error = classify(done, harness, context)
+        if error and any(broken in error.trace for broken in BROKEN):
+            return Outcome(SKIP, note=f"{name} does not work on this machine: {error.trace.strip().splitlines()[-1]}")
+        if error:
+            return Outcome(FAIL, executions, errors=[error], seconds=time.monotonic() - began, note=f"{name} build",
+                           command=f"HARNESS_ROUNDS={rounds} HARNESS_STALL={stall} after {shlex.join(command)}")
+        said = re.search(r"^executions (\d+)$", done.output, re.M)
+        executions += int(said.group(1)) if said else 1
+    return Outcome(PASS, executions, seconds=time.monotonic() - began, command=shlex.join(command))
 
 
 def run_tsan(harness: Harness, model: str, context: Context) -> Outcome:

@@ -98,7 +98,7 @@ def run_program(program: Program, weaken: str, use_cache: bool) -> Outcome:
     outcome = cache.load(name)
     if outcome:
         return outcome
-    shown = command_for(program.harness, program.model, program.context, changed, [])
+    shown = command_for(program.harness, program.model, program.context, changed)
     seconds = limit(program.harness, "explore", program.model)
     with tempfile.TemporaryDirectory(prefix="lade-explore-") as work:
         context = replace(program.context, work=Path(work))
