@@ -264,7 +264,7 @@ static bool retries(struct thread *t)
             return false; /* it did more than to store */
         if (s->index >= last->index || e->loc != last->loc || strength(order_of(e)) > strength(order_of(last)))
             continue;
-        if (e->op == OP_CAS && e->expected == last->value)
+        if (e->op == OP_CAS && e->expected == last->value && !(e->flags & F_WEAK))
             continue; /* it would not have failed */
         struct clock without = acquired(t, s->index);
         if (last->rf >= 0 && order_acquires(order_of(e)))
