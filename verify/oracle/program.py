@@ -19,7 +19,7 @@ READS = ("load", "add", "xchg", "cas")
 def generate(rng, weak=False, mutex=False, most=10):
     threads = rng.choice([2, 2, 3, 3, 4])
     total = rng.randint(threads, most)
-    locations = rng.choice([1, 2, 2, 3])
+    places = rng.choice([1, 2, 2, 3])
     sc_bias = rng.random()
 
     def order(kind):
@@ -27,7 +27,7 @@ def generate(rng, weak=False, mutex=False, most=10):
 
     def one():
         kind = rng.choices(["load", "store", "add", "xchg", "cas", "fence"], [5, 5, 1.2, 1, 1.8, 1.5])[0]
-        x = rng.randrange(locations)
+        x = rng.randrange(places)
         if kind == "load":
             return (kind, x, order("load"))
         if kind == "store":
@@ -48,7 +48,7 @@ def generate(rng, weak=False, mutex=False, most=10):
                 j = rng.randint(i, len(t))
                 t.insert(j, ("unlock",))
                 t.insert(i, ("lock",))
-    return program
+    return program if locations(program) else generate(rng, weak, mutex, most)  # fences alone say nothing
 
 
 def registers(program):
