@@ -17,6 +17,8 @@
 static uint32_t chosen_crc(uint32_t crc, const void *bytes, size_t size);
 #include "table_save.c"
 
+#include "reclaim.h"
+
 #include <stdio.h>
 #include <urcu/urcu-memb.h>
 
@@ -110,7 +112,7 @@ static void end(void)
 {
     for (int i = 0; i < 4; i++)
         lade_table_destroy(tables[i / 2][i % 2]);
-    urcu_memb_barrier();
+    lade_reclaim_barrier();
 }
 
 static void begin(void)

@@ -4,6 +4,7 @@
 #include "feeder.h"
 
 #include "alloc.h"
+#include "thread.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -246,7 +247,7 @@ static int start(struct lade_feeder *f, unsigned fillers)
 {
     atomic_store_explicit(&f->running, 2 * fillers, memory_order_relaxed); /* before there are threads */
     while (f->threads < fillers) {
-        if (pthread_create(&f->thread[f->threads], NULL, filler, f) != 0)
+        if (!lade_thread_start(&f->thread[f->threads], filler, f))
             break;
         f->threads++;
     }

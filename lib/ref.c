@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include <lade/ref.h>
 
+#include "reclaim.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
-#include <urcu/urcu-memb.h>
 
 /* Counts from here on are saturated; far from both ends, so that racing additions cannot leave the range. */
 #define SATURATED UINT32_C(0xc0000000)
 
 _Static_assert(sizeof(_Atomic uint32_t) == sizeof(uint32_t), "the public field holds the atomic one");
-_Static_assert(sizeof(struct rcu_head) <= sizeof(((struct lade_ref_deferred *)0)->grace), "room for liburcu's node");
+_Static_assert(sizeof(struct lade_later) <= sizeof(((struct lade_ref_deferred *)0)->grace), "room for the node");
 
 static _Atomic uint32_t *count_of(const struct lade_ref *ref)
 {
@@ -76,10 +77,10 @@ int lade_ref_put(struct lade_ref *ref, void (*release)(struct lade_ref *))
     return status;
 }
 
-static void grace_over(struct rcu_head *head)
+static void grace_over(struct lade_later *later)
 {
     struct lade_ref_deferred *ref =
-        (struct lade_ref_deferred *)((char *)head - offsetof(struct lade_ref_deferred, grace));
+        (struct lade_ref_deferred *)((char *)later - offsetof(struct lade_ref_deferred, grace));
 
     ref->release(ref);
 }
@@ -90,9 +91,14 @@ int lade_ref_put_deferred(struct lade_ref_deferred *ref, void (*release)(struct 
 
     if (status == LADE_RELEASED) {
         ref->release = release;
-        urcu_memb_call_rcu((struct rcu_head *)ref->grace, grace_over);
+        lade_reclaim_later((struct lade_later *)ref->grace, grace_over);
     }
     return status;
+}
+
+void lade_ref_barrier(void)
+{
+    lade_reclaim_barrier();
 }
 
 uint32_t lade_ref_count(const struct lade_ref *ref)

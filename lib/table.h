@@ -21,6 +21,7 @@
 
 #include "alloc.h"
 #include "read.h"
+#include "reclaim.h"
 #include "step.h"
 #include "table_mix.h"
 
@@ -75,7 +76,7 @@ struct cell {
 /* A byte-string key with its value; never changed once it can be found. */
 struct record {
     union {
-        struct rcu_head grace;
+        struct lade_later grace;
         struct record *limbo; /* the next one that is freed with the same array */
     };
     struct lade_table *table;
@@ -95,7 +96,7 @@ struct array {
     struct lade_table *table;
     _Atomic(struct array *) next;
     _Atomic uint32_t starved; /* no larger array was to be had */
-    struct rcu_head grace;
+    struct lade_later grace;
     struct lade_ref ref;
     _Atomic(struct record *) limbo;             /* records that are freed with this array */
     _Alignas(LADE_APART) _Atomic uint64_t used; /* counted cells */

@@ -120,12 +120,12 @@ void lade_table_array_free(struct array *a)
     unmap_array(a);
 }
 
-static struct array *array_of(struct rcu_head *grace)
+static struct array *array_of(struct lade_later *grace)
 {
     return (struct array *)((char *)grace - offsetof(struct array, grace));
 }
 
-static void free_waiting_array(struct rcu_head *grace)
+static void free_waiting_array(struct lade_later *grace)
 {
     struct array *a = array_of(grace);
     struct lade_table *t = a->table;
@@ -143,7 +143,7 @@ static void last_put(struct lade_ref *ref)
      * entered there since it began may have them: they are waited for by another one.
      */
     if (atomic_load_explicit(&a->limbo, memory_order_relaxed))
-        urcu_memb_call_rcu(&a->grace, free_waiting_array);
+        lade_reclaim_later(&a->grace, free_waiting_array);
     else
         free_waiting_array(&a->grace);
 }
@@ -153,15 +153,15 @@ void lade_table_array_put(struct array *a)
     lade_ref_put(&a->ref, last_put);
 }
 
-static void array_grace(struct rcu_head *head)
+static void array_grace(struct lade_later *later)
 {
-    lade_table_array_put(array_of(head));
+    lade_table_array_put(array_of(later));
 }
 
 static void retire_array(struct array *a)
 {
     LADE_TABLE_COUNT(&a->table->waiting, 1);
-    urcu_memb_call_rcu(&a->grace, array_grace);
+    lade_reclaim_later(&a->grace, array_grace);
 }
 
 static const struct lade_alloc *allocator(const struct lade_table *t)
@@ -201,9 +201,9 @@ void lade_table_record_free(struct record *r)
     a->put(a->context, r, record_size(r->size));
 }
 
-static void record_grace(struct rcu_head *head)
+static void record_grace(struct lade_later *later)
 {
-    lade_table_record_free((struct record *)((char *)head - offsetof(struct record, grace)));
+    lade_table_record_free((struct record *)((char *)later - offsetof(struct record, grace)));
 }
 
 void lade_table_retire(struct array *before, struct record *r)
@@ -211,7 +211,7 @@ void lade_table_retire(struct array *before, struct record *r)
     struct record *first;
 
     if (!before) {
-        urcu_memb_call_rcu(&r->grace, record_grace);
+        lade_reclaim_later(&r->grace, record_grace);
         return;
     }
     first = atomic_load_explicit(&before->limbo, memory_order_relaxed);

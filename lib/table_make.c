@@ -36,6 +36,9 @@ int lade_table_create(struct lade_table **table, const struct lade_table_config 
         return LADE_INVALID;
     if (!c->seeded && !random_seed(&seed))
         return LADE_IO;
+    /* Before there is anything to free, which no operation should have to. */
+    if (lade_reclaim_start() != LADE_OK)
+        return LADE_NO_MEMORY;
     t = lade_array_get(alloc, 1, sizeof *t);
     if (!t)
         return LADE_NO_MEMORY;
@@ -64,8 +67,6 @@ int lade_table_create(struct lade_table **table, const struct lade_table_config 
         return LADE_NO_MEMORY;
     }
     atomic_init(&t->root, first);
-    /* Starts liburcu's helper thread, which no operation should have to. */
-    (void)urcu_memb_get_default_call_rcu_data();
     *table = t;
     return LADE_OK;
 }
@@ -92,14 +93,14 @@ void lade_table_destroy(struct lade_table *t)
     if (!t)
         return;
     alloc = t->config.alloc ? t->config.alloc : &lade_default;
-    /* The array that is completed goes to liburcu at once, and is still looked at. */
+    /* The array that is completed is retired at once, and is still looked at. */
     lade_read_lock();
     if (!lade_table_complete(t) && t->config.kind == LADE_TABLE_BYTES)
         free_waiting(root_of(t));
     lade_read_unlock();
-    urcu_memb_barrier();
+    lade_reclaim_barrier();
     if (t->config.kind == LADE_TABLE_BYTES)
-        urcu_memb_barrier(); /* arrays with records wait twice */
+        lade_reclaim_barrier(); /* arrays with records wait twice */
     a = root_of(t);
     while (a) {
         struct array *next = next_of(a);

@@ -2,6 +2,8 @@
 /* What worker threads do. */
 #include "loader.h"
 
+#include "thread.h"
+
 #include <string.h>
 #include <urcu/urcu-memb.h>
 

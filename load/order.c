@@ -3,6 +3,7 @@
 
 #include "checksum.h"
 #include "source.h"
+#include "thread.h"
 
 #include <math.h>
 #include <pthread.h>

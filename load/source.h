@@ -4,7 +4,6 @@
 #define LADE_LOAD_SOURCE_H
 
 #include <lade/source.h>
-#include <pthread.h>
 
 struct lade_source {
     struct lade_source_ops ops;
@@ -17,9 +16,6 @@ struct lade_source {
 __attribute__((format(printf, 5, 6)))
 #endif
 int lade_fail(struct lade_error *error, int status, const char *name, uint64_t offset, const char *format, ...);
-
-/* Starts a thread in which no handler of the application runs, but for what the thread itself brings about. */
-bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *context);
 
 static inline bool lade_machine_is_big(void)
 {

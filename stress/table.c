@@ -10,9 +10,9 @@ static void settle_memory(struct account *sum)
 {
     struct lade_table_stats stats;
 
-    urcu_memb_barrier();
+    lade_reclaim_barrier();
     if (has_strings())
-        urcu_memb_barrier(); /* arrays with records wait twice */
+        lade_reclaim_barrier(); /* arrays with records wait twice */
     lade_table_measure(scene.table, &stats);
     account_wrong(sum, stats.arrays_waiting != 0, "old arrays are not freed");
     account_wrong(sum, stats.bytes > 16 * stats.cells + stats.cells / 4 + 4096, "the count of bytes");

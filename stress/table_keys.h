@@ -34,14 +34,14 @@ enum { ACTORS_MOST = 8, BATCH_MOST = 20 };
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
-    return "race:liburcu-memb\n";
+    return "race:liburcu-memb\nrace:take_turn\n";
 }
 #endif
 
 /* One thing done wrong on purpose, to see that it is noticed. */
 enum sabotage { NO_SABOTAGE, LOSE, BRING_BACK, STALE, SHARED_LOST, VISITED_TWICE, TWO_WINNERS, LEAK, SABOTAGES };
 
-/* Memory that is counted, and that is refused for some calls. Arrays are given back in liburcu's thread. */
+/* Memory that is counted, and that is refused for some calls. Arrays are given back in the library's thread. */
 static struct {
     _Atomic int64_t held;  /* pieces */
     _Atomic int64_t bytes; /* of pieces of at least large_from bytes */

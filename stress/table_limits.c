@@ -286,23 +286,20 @@ static void forks(enum lade_table_kind kind, const char *name)
 
     begin_fixed(kind);
     (void)worker_body(&rounds);
-    urcu_memb_call_rcu_before_fork();
     pid_t child = fork();
     if (child == 0) {
-        urcu_memb_call_rcu_after_fork_child();
         (void)worker_body(&rounds);
         bool right = visited_wrong == 0;
         for (uint64_t n = 0; n < FIXED; n++) {
             uint64_t value = UNKNOWN;
             right = right && model_do(M_GET, n, 0, &value) == LADE_OK && value == n;
         }
-        urcu_memb_barrier();
-        urcu_memb_barrier(); /* arrays with byte strings wait twice */
+        lade_reclaim_barrier();
+        lade_reclaim_barrier(); /* arrays with byte strings wait twice */
         right = right && atomic_load(&scene.table->waiting) == 0;
         lade_table_destroy(scene.table);
         _exit(right ? 0 : 3);
     }
-    urcu_memb_call_rcu_after_fork_parent();
     (void)worker_body(&rounds);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;

@@ -325,12 +325,10 @@ static void bury(struct lade_table *table, bool all)
         return;
     for (unsigned i = 0; i < count; i++)
         (void)lade_table_complete(buried[i]);
-    urcu_memb_barrier();
-    urcu_memb_barrier(); /* arrays with byte strings wait twice */
-    tables_waited = true;
+    lade_reclaim_barrier();
+    lade_reclaim_barrier(); /* arrays with byte strings wait twice */
     while (count > 0)
         lade_table_destroy(buried[--count]);
-    tables_waited = false;
 }
 
 /* Filled with fillers up to just before it grows, or so that a growth has begun. */

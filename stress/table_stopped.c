@@ -258,17 +258,15 @@ static fault bury(struct lade_table *table, bool all)
         return NULL;
     for (unsigned i = 0; i < count; i++)
         (void)lade_table_complete(buried[i]);
-    urcu_memb_barrier();
-    urcu_memb_barrier(); /* arrays with byte strings wait twice */
+    lade_reclaim_barrier();
+    lade_reclaim_barrier(); /* arrays with byte strings wait twice */
     for (unsigned i = 0; i < count; i++) {
         uint64_t used, held = held_back(buried[i], &used);
         if (held != 0 || atomic_load(&buried[i]->waiting) != 0)
             found = "old arrays are not freed after the release";
     }
-    tables_waited = true;
     while (count > 0)
         lade_table_destroy(buried[--count]);
-    tables_waited = false;
     return found;
 }
 
@@ -407,7 +405,7 @@ static void trimmed_meanwhile(void)
         static struct victim v;
         begin_scene(LADE_TABLE_WORDS, 1, 24, 12, 1);
         (void)lade_table_reserve(scene.table, 100);
-        urcu_memb_barrier();
+        lade_reclaim_barrier();
         victim_stops(&v, V_RESERVE, &actor[WORKERS], step);
         stopped = v.plan.stopped;
         trimmed += lade_table_trim(scene.table) == LADE_OK;

@@ -114,24 +114,12 @@ static inline uint8_t step_exchange_8(_Atomic uint8_t *object, uint8_t value, me
 #undef atomic_exchange_explicit
 #define atomic_exchange_explicit step_exchange_8
 
-/* A barrier takes liburcu some 10 ms. Whoever has waited for all tables at once need not wait for each. */
-static bool tables_waited;
-
-static inline void tables_barrier(void)
-{
-    if (!tables_waited)
-        urcu_memb_barrier();
-}
-
-#define urcu_memb_barrier tables_barrier
-
 #include "../lib/table.c"
 
 #include "../lib/table_grow.c"
 
 #include "../lib/table_make.c"
 
-#undef urcu_memb_barrier
 #pragma pop_macro("atomic_load_explicit")
 #pragma pop_macro("atomic_compare_exchange_strong_explicit")
 #pragma pop_macro("atomic_fetch_or_explicit")

@@ -93,6 +93,18 @@ run_programs() {
   [ "$count" != 0 ] || { row FAIL "no program of this suite was built"; failed=1; }
 }
 
+# sanitizer_build NAME FLAG: build/NAME under that sanitizer, with the unit tests, the stress programs and the command lade.
+sanitizer_build() {
+  tools/build "build/$1" --werror -Doptimization=1 -Db_lundef=false "-Db_sanitize=$2" -Dtests=enabled -Dbench=disabled \
+    -Dproofs=disabled -Dverify=disabled
+}
+export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+export TSAN_OPTIONS=halt_on_error=1:suppressions=$root/tests/plain/tsan.supp
+# Where addresses are strewn widely, older sanitizers do not find room for their own memory.
+steady=()
+setarch -R true 2>/dev/null && steady=(setarch -R)
+
 finish() {
   printf '  %d passed, %d failed, %d skipped\n' $passed $failed $skipped
   [ $failed = 0 ]

@@ -111,7 +111,7 @@ Test(ref, deferred_release_waits_for_the_grace_period)
     cr_assert_not(lade_ref_get_unless_zero(&ref.ref));
     cr_assert_eq(lade_ref_put_deferred(&ref, release_deferred), LADE_DEAD, "underflow while the memory is held");
     urcu_memb_read_unlock();
-    urcu_memb_barrier();
+    lade_ref_barrier();
     cr_assert_eq(released, 1);
     urcu_memb_unregister_thread();
 }

@@ -206,7 +206,7 @@ Test(table, coming_and_going_does_not_let_it_grow)
         if (i >= 10)
             cr_assert_eq(lade_table_remove(t, i - 10, NULL), LADE_OK);
         if (i % 1000 == 0)
-            urcu_memb_barrier(); /* frees the old arrays: while they wait, it would grow */
+            lade_reclaim_barrier(); /* frees the old arrays: while they wait, it would grow */
     }
     lade_table_measure(t, &stats);
     cr_assert_eq(stats.keys, 10);
@@ -423,9 +423,9 @@ Test(table, trim_leaves_at_most_24_bytes_a_key)
         cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
     for (uint64_t i = 0; i < 50000; i++)
         cr_assert_eq(lade_table_remove(t, i, NULL), LADE_OK);
-    urcu_memb_barrier();
+    lade_reclaim_barrier();
     cr_assert_eq(lade_table_trim(t), LADE_OK);
-    urcu_memb_barrier();
+    lade_reclaim_barrier();
     lade_table_measure(t, &stats);
     cr_assert_eq(stats.keys, 100000);
     cr_assert_eq(stats.removed, 0);
@@ -458,7 +458,7 @@ Test(table, trim_is_put_off_while_a_reader_holds_an_old_array)
     cr_assert(urcu_memb_read_ongoing());
     cr_assert_eq(lade_table_trim(t), LADE_LIMITED);
     urcu_memb_read_unlock();
-    urcu_memb_barrier();
+    lade_reclaim_barrier();
     cr_assert_eq(lade_table_trim(t), LADE_OK);
     lade_table_destroy(t);
 }

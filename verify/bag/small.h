@@ -56,6 +56,8 @@ static void *copy(void *to, const void *from, size_t size)
 }
 #define memcpy copy
 
+#include "reclaim/without_thread.h"
+
 #include "ref.c"
 #include "ring.c"
 

@@ -41,6 +41,8 @@ int64_t lade_now(void)
 #define LADE_FEEDER_NAP(word, number, until) ((void)(number), (void)(until), assume(0))
 #endif
 #endif
+#include "reclaim/without_thread.h"
+
 #include "ref.c"
 
 #include "feeder.c"

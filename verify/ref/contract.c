@@ -9,6 +9,8 @@
 #define SEQUENTIAL
 #include "harness.h"
 
+#include "reclaim/without_thread.h"
+
 #include "ref.c"
 
 uint32_t nondet_uint32(void);

@@ -11,6 +11,8 @@
 #define THREADS 2
 #include "harness.h"
 
+#include "reclaim/without_thread.h"
+
 #include "ref.c"
 
 struct object {
@@ -73,13 +75,13 @@ static void thread(int id)
         struct object *o = atomic_load_explicit(&published, memory_order_relaxed);
         atomic_store_explicit(&published, NULL, memory_order_relaxed);
         lade_ref_put_deferred(&o->ref, release);
-        urcu_memb_barrier();
+        lade_ref_barrier();
     }
     urcu_memb_unregister_thread();
 }
 
 static void finish(void)
 {
-    urcu_memb_barrier();
+    lade_ref_barrier();
     assert(atomic_load_explicit(&released, memory_order_relaxed) == 1);
 }

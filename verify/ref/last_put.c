@@ -8,6 +8,8 @@
 #define THREADS 3
 #include "harness.h"
 
+#include "reclaim/without_thread.h"
+
 #include "ref.c"
 
 struct object {

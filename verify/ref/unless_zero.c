@@ -8,6 +8,8 @@
 #define THREADS 2
 #include "harness.h"
 
+#include "reclaim/without_thread.h"
+
 #include "ref.c"
 
 static struct lade_ref ref;

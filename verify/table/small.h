@@ -81,36 +81,13 @@ static void plain_mixer(struct lade_table_mixer *m)
 #if defined ENGINE_NATIVE && (defined __SANITIZE_THREAD__ || !defined RECLAIM)
 /*
  * Here a grace period lasts until finish(), which is as good as any other. ThreadSanitizer does not see what liburcu
- * orders; and where reclamation is not the point, a round should not have to wait for liburcu's thread.
+ * orders; and where reclamation is not the point, a round should not have to wait for it.
  */
-static _Atomic(struct rcu_head *) later;
-
-static void call_later(struct rcu_head *head, void (*func)(struct rcu_head *head))
-{
-    struct rcu_head *first = atomic_load_explicit(&later, memory_order_relaxed);
-
-    head->func = func;
-    do
-        head->next.next = (struct cds_wfcq_node *)first;
-    while (!atomic_compare_exchange_weak_explicit(&later, &first, head, memory_order_release, memory_order_relaxed));
-}
-
-static void run_later(void)
-{
-    struct rcu_head *head = NULL;
-
-    if (harness_id >= 0)
-        return;
-    head = atomic_exchange_explicit(&later, NULL, memory_order_acquire);
-    while (head) {
-        struct rcu_head *next = (struct rcu_head *)head->next.next;
-        head->func(head);
-        head = next;
-    }
-}
-#define urcu_memb_call_rcu call_later
-#define urcu_memb_barrier run_later
+#define RECLAIMS (harness_id < 0)
+#else
+#define RECLAIMS true
 #endif
+#include "reclaim/without_thread.h"
 
 #include "ref.c"
 
@@ -322,10 +299,11 @@ static void help(void)
     urcu_memb_read_unlock();
 }
 
-/* Does what liburcu's thread does: frees what was retired, once its readers have left. */
+/* Does what the library's thread does: frees what was retired, once its readers have left. */
 static void reclaim(void)
 {
-    urcu_memb_barrier();
+    if (RECLAIMS)
+        lade_reclaim_barrier();
 }
 
 static void work(int id);

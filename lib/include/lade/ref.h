@@ -60,11 +60,17 @@ LADE_API bool lade_ref_get_unless_zero(struct lade_ref *ref);
 LADE_API int lade_ref_put(struct lade_ref *ref, void (*release)(struct lade_ref *ref));
 
 /*
- * The same, but release(ref) runs in liburcu's helper thread after a grace period: after every read section that could
- * have found the object has ended. The calling thread must be registered with urcu_memb_register_thread() and must not
- * be inside a read section that is held for ever. LADE_RELEASED means that the release is on its way.
+ * The same, but release(ref) runs in a thread of the library's after a grace period: after every read section that could
+ * have found the object has ended. LADE_RELEASED means that the release is on its way. Where that thread cannot be had, the
+ * release waits until it can, or for lade_ref_barrier().
  */
 LADE_API int lade_ref_put_deferred(struct lade_ref_deferred *ref, void (*release)(struct lade_ref_deferred *ref));
+
+/*
+ * Returns when every deferred release that was on its way before the call has run; may run them itself. For the end of a
+ * program, or before code that release functions need goes away. Not inside a read section; a release function may call it.
+ */
+LADE_API void lade_ref_barrier(void);
 
 /* The number of references at some moment of the call; UINT32_MAX when saturated. For reports and tests. */
 LADE_API uint32_t lade_ref_count(const struct lade_ref *ref);

@@ -22,14 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rcu_head {
-    struct rcu_head *next;
-    void (*func)(struct rcu_head *head);
-};
-
 static _Atomic uint64_t urcu_model_reader[THREADS + 1]; /* 0: outside */
 static _Thread_local int urcu_model_nesting;
-static _Atomic(struct rcu_head *) urcu_model_pending;
 
 static inline void urcu_memb_register_thread(void)
 {
@@ -59,38 +53,6 @@ static inline void urcu_memb_synchronize_rcu(void)
         assume(inside == 0);
     }
     atomic_thread_fence(memory_order_seq_cst);
-}
-
-static inline void urcu_memb_call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *head))
-{
-    struct rcu_head *first = atomic_load_explicit(&urcu_model_pending, memory_order_relaxed);
-
-    head->func = func;
-    do
-        head->next = first;
-    while (!atomic_compare_exchange_strong_explicit(&urcu_model_pending, &first, head, memory_order_release,
-                                                    memory_order_relaxed));
-}
-
-/* There is no helper thread to start. */
-static inline void *urcu_memb_get_default_call_rcu_data(void)
-{
-    return NULL;
-}
-
-/* Real callbacks run in a helper thread; here whoever calls this runs those that are pending, after a grace period. */
-static inline void urcu_memb_barrier(void)
-{
-    struct rcu_head *head = atomic_exchange_explicit(&urcu_model_pending, NULL, memory_order_acquire);
-
-    if (!head)
-        return;
-    urcu_memb_synchronize_rcu();
-    while (head) {
-        struct rcu_head *next = head->next;
-        head->func(head);
-        head = next;
-    }
 }
 
 #endif

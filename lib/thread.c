@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "source.h"
+#include "thread.h"
 
 #include <signal.h>
+#include <stddef.h>
 
 bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *context)
 {

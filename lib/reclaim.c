@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "reclaim.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <urcu/urcu-memb.h>
+
+static _Atomic(struct lade_later *) waiting; /* nobody takes a single one, so the list needs no tags */
+
+/* Held by whoever takes the list, waits for the readers and runs what was in it. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static struct lade_later *taken;
+static _Thread_local bool has_turn;
+
+void lade_reclaim_later(struct lade_later *later, void (*run)(struct lade_later *later))
+{
+    struct lade_later *first = atomic_load_explicit(&waiting, memory_order_relaxed);
+
+    later->run = run;
+    do
+        later->next = first;
+    while (!atomic_compare_exchange_strong_explicit(&waiting, &first, later, memory_order_release,
+                                                    memory_order_relaxed)); /* [reclaim.later] -> [reclaim.take] */
+    lade_reclaim_wake();
+}
+
+bool lade_reclaim_has_work(void)
+{
+    return atomic_load_explicit(&waiting, memory_order_relaxed);
+}
+
+static void run_taken(void)
+{
+    while (taken) {
+        struct lade_later *later = taken;
+        taken = later->next;
+        later->run(later);
+    }
+}
+
+/* A function that runs here may come here again, say because it destroys a table: then it runs the rest first. */
+static void take_turn(void)
+{
+    run_taken();
+    taken = atomic_exchange_explicit(
+        &waiting, NULL,
+        memory_order_acquire); /* [reclaim.take] -> [reclaim.later] keep: liburcu has a fence, which it does not promise */
+    if (taken)
+        urcu_memb_synchronize_rcu();
+    run_taken();
+}
+
+void lade_reclaim_barrier(void)
+{
+    if (has_turn) {
+        take_turn();
+        return;
+    }
+    pthread_mutex_lock(&turn);
+    has_turn = true;
+    take_turn();
+    has_turn = false;
+    pthread_mutex_unlock(&turn);
+}
+
+/* What runs may read. But liburcu must not know of this thread when there is a fork(): the child's memory for a new one may be
+   the same, and would then be twice in liburcu's list. */
+void lade_reclaim_turn(void)
+{
+    pthread_mutex_lock(&turn);
+    has_turn = true;
+    urcu_memb_register_thread();
+    take_turn();
+    urcu_memb_unregister_thread();
+    has_turn = false;
+    pthread_mutex_unlock(&turn);
+}
+
+/* A grace period that is going on holds locks of liburcu, which no thread of the child would give back. */
+void lade_reclaim_before_fork(void)
+{
+    if (!has_turn)
+        pthread_mutex_lock(&turn);
+}
+
+void lade_reclaim_after_fork(void)
+{
+    if (!has_turn)
+        pthread_mutex_unlock(&turn);
+}

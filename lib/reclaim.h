@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that readers may still have in hand is given back after a grace period of liburcu, by a thread of ours: liburcu's
+ * own way, call_rcu, ends the process when there is no memory or no thread for its helper. Internal.
+ */
+#ifndef LADE_LIB_RECLAIM_H
+#define LADE_LIB_RECLAIM_H
+
+#include <lade/api.h>
+
+struct lade_later {
+    struct lade_later *next;
+    void (*run)(struct lade_later *later);
+};
+
+/* Makes sure that the thread is there: LADE_OK, or LADE_NO_MEMORY when there is none to be had. */
+LADE_API int lade_reclaim_start(void);
+
+/* run(later) comes after every read section that is going on. Lock-free once the thread is there; else tries to start it. */
+LADE_API void lade_reclaim_later(struct lade_later *later, void (*run)(struct lade_later *later));
+
+/*
+ * What lade_reclaim_later() was given before this call has run when it returns, whether there is a thread or not. Not in a
+ * read section.
+ */
+LADE_API void lade_reclaim_barrier(void);
+
+/* ---- between reclaim.c and reclaim_thread.c ---- */
+
+/* Something is to be done. */
+void lade_reclaim_wake(void);
+
+/* A barrier, in a thread that is not registered with liburcu. */
+void lade_reclaim_turn(void);
+_Bool lade_reclaim_has_work(void);
+
+/* Around fork(). */
+void lade_reclaim_before_fork(void);
+void lade_reclaim_after_fork(void);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "../reclaim.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <lade/ref.h>
+#include <lade/table.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <urcu/urcu-memb.h>
+
+/* Threads can be had or not. */
+static atomic_bool no_threads;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = NULL;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    return atomic_load(&no_threads) ? EAGAIN : real(thread, attributes, body, argument);
+}
+
+struct piece {
+    struct lade_later later;
+    atomic_int ran;
+};
+
+static void run(struct lade_later *later)
+{
+    atomic_fetch_add(&((struct piece *)later)->ran, 1);
+}
+
+Test(reclaim, the_thread_runs_what_it_is_given, .timeout = 60)
+{
+    static struct piece piece[100];
+
+    for (int i = 0; i < 100; i++)
+        lade_reclaim_later(&piece[i].later, run);
+    for (int i = 0; i < 100; i++) {
+        while (!atomic_load(&piece[i].ran))
+            usleep(100);
+        cr_assert_eq(atomic_load(&piece[i].ran), 1);
+    }
+}
+
+static pthread_barrier_t meeting;
+static struct piece waited_for;
+
+static void *reader(void *unused)
+{
+    urcu_memb_register_thread();
+    urcu_memb_read_lock();
+    pthread_barrier_wait(&meeting); /* the piece comes now */
+    pthread_barrier_wait(&meeting);
+    for (int i = 0; i < 20; i++) {
+        usleep(1000);
+        cr_assert_eq(atomic_load(&waited_for.ran), 0, "it ran inside a read section");
+    }
+    urcu_memb_read_unlock();
+    urcu_memb_unregister_thread();
+    return unused;
+}
+
+Test(reclaim, read_sections_are_waited_for, .timeout = 60)
+{
+    pthread_t thread;
+
+    pthread_barrier_init(&meeting, NULL, 2);
+    cr_assert_eq(pthread_create(&thread, NULL, reader, NULL), 0);
+    pthread_barrier_wait(&meeting);
+    lade_reclaim_later(&waited_for.later, run);
+    pthread_barrier_wait(&meeting);
+    lade_reclaim_barrier();
+    cr_assert_eq(atomic_load(&waited_for.ran), 1);
+    pthread_join(thread, NULL);
+}
+
+Test(reclaim, without_a_thread_a_table_is_refused_and_a_barrier_does_the_work, .timeout = 60)
+{
+    static struct piece piece, other;
+    struct lade_table *table = NULL;
+
+    atomic_store(&no_threads, true);
+    cr_assert_eq(lade_reclaim_start(), LADE_NO_MEMORY);
+    cr_assert_eq(lade_table_create(&table, NULL), LADE_NO_MEMORY);
+    cr_assert_null(table);
+    lade_reclaim_later(&piece.later, run);
+    lade_ref_barrier();
+    cr_assert_eq(atomic_load(&piece.ran), 1);
+    /* What waits is not forgotten when there is a thread again. */
+    lade_reclaim_later(&other.later, run);
+    atomic_store(&no_threads, false);
+    cr_assert_eq(lade_table_create(&table, NULL), LADE_OK);
+    while (!atomic_load(&other.ran))
+        usleep(100);
+    lade_table_destroy(table);
+}
+
+static struct piece first, second;
+
+static void run_nested(struct lade_later *later)
+{
+    lade_reclaim_later(&second.later, run);
+    lade_reclaim_barrier();
+    cr_assert_eq(atomic_load(&second.ran), 1);
+    run(later);
+}
+
+Test(reclaim, what_runs_may_wait_for_others, .timeout = 60)
+{
+    static struct piece before, after;
+
+    lade_reclaim_later(&before.later, run);
+    lade_reclaim_later(&first.later, run_nested);
+    lade_reclaim_later(&after.later, run);
+    lade_reclaim_barrier();
+    cr_assert(atomic_load(&before.ran) == 1 && atomic_load(&after.ran) == 1);
+    cr_assert(atomic_load(&first.ran) == 1 && atomic_load(&second.ran) == 1);
+}
+
+#ifndef __SANITIZE_THREAD__ /* which does not let a child make threads */
+Test(reclaim, a_child_goes_on_with_what_waits, .timeout = 60)
+{
+    for (int round = 0; round < 50; round++) {
+        static struct piece piece[20], more;
+        int status = -1;
+        pid_t child;
+        for (int i = 0; i < 20; i++)
+            atomic_store(&piece[i].ran, 0);
+        for (int i = 0; i < 20; i++)
+            lade_reclaim_later(&piece[i].later, run);
+        child = fork();
+        if (child == 0) {
+            int wrong = 0;
+            atomic_store(&more.ran, 0);
+            lade_reclaim_later(&more.later, run); /* starts a thread */
+            while (!atomic_load(&more.ran))
+                usleep(100);
+            lade_reclaim_barrier();
+            for (int i = 0; i < 20; i++)
+                wrong += atomic_load(&piece[i].ran) != 1;
+            _exit(wrong);
+        }
+        lade_reclaim_barrier();
+        for (int i = 0; i < 20; i++)
+            cr_assert_eq(atomic_load(&piece[i].ran), 1);
+        cr_assert_eq(waitpid(child, &status, 0), child);
+        cr_assert_eq(status, 0, "the child's status is %d", status);
+    }
+}
+#endif
+
+/* Of the task with this name: the line that begins with a word, or nothing. */
+static void task_says(const char *name, const char *word, char *line, size_t size)
+{
+    DIR *tasks = opendir("/proc/self/task");
+
+    line[0] = 0;
+    for (struct dirent *d; tasks && (d = readdir(tasks));) {
+        char path[300], text[300] = "";
+        bool is_it = false;
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", d->d_name);
+        FILE *f = fopen(path, "r");
+        while (f && fgets(text, sizeof text, f)) {
+            is_it |= !strncmp(text, "Name:", 5) && strstr(text, name);
+            if (is_it && !strncmp(text, word, strlen(word)))
+                snprintf(line, size, "%.*s", (int)size - 1, text);
+        }
+        if (f)
+            fclose(f);
+    }
+    if (tasks)
+        closedir(tasks);
+}
+
+Test(reclaim, the_thread_has_a_name_and_takes_no_signals, .timeout = 60)
+{
+    char line[100];
+
+    cr_assert_eq(lade_reclaim_start(), LADE_OK);
+    do
+        task_says("lade-reclaim", "SigBlk:", line, sizeof line); /* it may not have come to that yet */
+    while (!line[0]);
+    unsigned long long blocked = strtoull(line + strlen("SigBlk:"), NULL, 16);
+    /* SIGINT, SIGTERM and SIGUSR1, but not SIGSEGV. */
+    cr_assert_eq(blocked >> (SIGINT - 1) & blocked >> (SIGTERM - 1) & blocked >> (SIGUSR1 - 1) & 1, 1, "%s", line);
+    cr_assert_eq(blocked >> (SIGSEGV - 1) & 1, 0, "%s", line);
+}
