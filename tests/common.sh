@@ -102,6 +102,7 @@ export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:suppressions=$root/tests/plain/tsan.supp
 # Where addresses are strewn widely, older sanitizers do not find room for their own memory.
+# shellcheck disable=SC2034
 steady=()
 setarch -R true 2>/dev/null && steady=(setarch -R)
 

@@ -25,6 +25,7 @@ class Context:
     includes: Sequence[Path] = ()
     full: bool = False
     cover: bool = True          # a weakening run asks only for a counterexample
+    kept: bool = False          # explore: the program and its result are kept, for verify/certify
     work: Path = field(default_factory=lambda: Path("."))  # scratch folder of the row
 
     def include_flags(self, harness: Harness, engine: str) -> list[str]:

@@ -6,8 +6,6 @@ import json
 import os
 import platform
 import shlex
-import sys
-import time
 from pathlib import Path
 from typing import Any, Optional
 
@@ -88,7 +86,7 @@ def judge(done: Done, context: Context, command: list[str]) -> Outcome:
     if done.code == COMPILE:
         return compile_error(text, context, command)
     outcome = Outcome(PASS, answer.get("executions"), answer.get("blocked", 0) or 0, done.seconds, command=shlex.join(command),
-                      sites=answer.get("sites", []))
+                      sites=answer.get("sites", []), covered=answer.get("covered", []))
     for said in answer.get("errors", []):
         kind = KINDS.get(said.get("kind", ""), said.get("kind", ""))
         message = "; ".join(filter(None, (said.get("message"), said.get("why"))))
@@ -114,26 +112,3 @@ def command_for(harness: Harness, model: str, context: Context, more: list[str])
     _, options = harness.flags("explore", model)
     return [str(explorer()), "--model", model, *ALWAYS, *options, *more,
             "--", *c_flags(harness, "explore", model, context), str(harness.path)]
-
-
-def _run(harness: Harness, model: str, context: Context) -> Outcome:
-    shown = command_for(harness, model, context, [])
-    command = command_for(harness, model, context, output_options(context.work))
-    return judge(run([sys.executable, *command], timeout=limit(harness, "explore", model)), context, shown)
-
-
-def run_explore(harness: Harness, model: str, context: Context) -> Outcome:
-    """One row."""
-    why = explore_missing()
-    if why:
-        return Outcome(SKIP, note=why)
-    began = time.monotonic()
-    outcome = _run(harness, model, context)
-    most = harness.get("blocked", "explore", model)
-    if outcome.verdict == PASS and most and outcome.blocked > int(most):
-        outcome.verdict = FAIL
-        outcome.errors = [Error("deadlock", f"{outcome.blocked} executions end blocked, want at most {most}")]
-    reached = set(_load(context.work / "explore.json").get("covered", [])) if context.cover else None
-    vacuous_if(outcome, harness, "explore", model, reached)
-    outcome.seconds = time.monotonic() - began
-    return outcome

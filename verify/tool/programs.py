@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Harnesses built for explore once and run many times with other orders (`PROG --weaken FILE:LINE=ORDER`).
+"""Harnesses under explore: built once and run many times with other orders (`PROG --weaken FILE:LINE=ORDER`).
 
 A program is kept below the cache folder by content of its sources, flags, compiler and checker. That is not a result:
 it is kept and used with --no-cache too, as an object file would be.
@@ -11,16 +11,17 @@ import json
 import os
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Optional
 
 from . import cache
-from .engine import Context, c_flags, compile_error, limit, sources, version_of
-from .explore import command_for, explorer, judge, output_options, split_options
+from .engine import Context, c_flags, compile_error, limit, sources, vacuous_if, version_of
+from .explore import command_for, explore_missing, explorer, judge, output_options, split_options
 from .harness import Harness
 from .process import cache_home, run
-from .result import FAIL, Outcome
+from .result import FAIL, PASS, SKIP, Error, Outcome
 
 BUILD_SECONDS = 120
 KEPT_PROGRAMS = 400
@@ -113,4 +114,29 @@ def run_program(program: Program, weaken: str, use_cache: bool) -> Outcome:
     if outcome.verdict == FAIL and outcome.kind == "compile":  # exit code 2 of a program that is built: wrong use
         outcome.errors[0].kind = "tool"
     cache.store(name, outcome, "explore", True)
+    return outcome
+
+
+def _first_run(harness: Harness, model: str, context: Context) -> Outcome:
+    if context.kept:
+        program, bad = build(harness, model, replace(context, cover=False))
+        return run_program(program, "", True) if program else bad or Outcome(SKIP)
+    shown = command_for(harness, model, context, [])
+    command = command_for(harness, model, context, output_options(context.work))
+    return judge(run([sys.executable, *command], timeout=limit(harness, "explore", model)), context, shown)
+
+
+def run_explore(harness: Harness, model: str, context: Context) -> Outcome:
+    """One row."""
+    why = explore_missing()
+    if why:
+        return Outcome(SKIP, note=why)
+    began = time.monotonic()
+    outcome = _first_run(harness, model, context)
+    most = harness.get("blocked", "explore", model)
+    if outcome.verdict == PASS and most and outcome.blocked > int(most):
+        outcome.verdict = FAIL
+        outcome.errors = [Error("deadlock", f"{outcome.blocked} executions end blocked, want at most {most}")]
+    vacuous_if(outcome, harness, "explore", model, set(outcome.covered) if context.cover else None)
+    outcome.seconds = time.monotonic() - began
     return outcome

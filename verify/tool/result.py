@@ -43,6 +43,7 @@ class Outcome:
     command: str = ""
     cached: bool = False
     sites: list[dict[str, Any]] = field(default_factory=list)  # explore: atomic calls that were executed
+    covered: list[str] = field(default_factory=list)           # explore: cover points that were reached
 
     @property
     def kind(self) -> str:

@@ -13,11 +13,11 @@ from typing import Callable, Iterable, Optional, Sequence
 from . import cache
 from .cbmc import run_cbmc
 from .engine import Context, Runner
-from .explore import run_explore
 from .genmc import run_genmc
 from .harness import Harness
 from .herd import run_herd
 from .native import run_native, run_tsan
+from .programs import run_explore
 from .result import FAIL, PASS, SKIP, TIMEOUT, Outcome, failed
 
 RUNNERS: dict[str, Runner] = {"native": run_native, "tsan": run_tsan, "genmc": run_genmc, "cbmc": run_cbmc,
