@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""bench/run ring: the rings against ck_ring and liburcu's queues."""
-from measure import Candidate, Table, spread_of
+"""bench/run ring: the rings against ck_ring, liburcu's queues and Vyukov's."""
+from measure import Candidate, Table, promise, spread_of
 
-ABOUT = "the rings against ck_ring and liburcu's queues"
+ABOUT = "the rings against ck_ring, liburcu's queues and Vyukov's"
 CAPACITIES = [63, 1023, 65535]  # ck_ring holds a power of two less one; all candidates get the same room
 BATCH = 32
-PEERS = ["ck_spsc", "ck_mpmc", "urcu_wfcq", "urcu_wfcq_apart", "urcu_lfq", "urcu_lfq_apart"]
-SLEEPS = PEERS[2:]  # mutex, grace period
+PEERS = ["ck_spsc", "ck_mpmc", "vyukov", "urcu_wfcq", "urcu_wfcq_apart", "urcu_lfq", "urcu_lfq_apart"]
+SLEEPS = PEERS[3:]  # mutex, grace period
 
 WORKLOADS = {
     "pair": ("one producer, one consumer", 2, ["lade_spsc", "lade_mpmc", *PEERS], True),
@@ -16,6 +16,16 @@ WORKLOADS = {
 }
 OURS = {"pair": "lade_spsc", "mixed": "lade_mpmc"}  # promised for two threads; the crowd is shown
 PROMISE = 1.0
+
+# How evenly threads are served that push and pop in turn for 0.3 s, every call timed: title, unit, what the program's number
+# is divided by, whether more is better, and what is promised for two threads.
+WAITS = {
+    "worst": ("the longest call", "us", 1e3, False, 4000),
+    "tail": ("the 99.99th percentile of the calls", "us", 1e3, False, None),
+    "even": ("operations of the slowest thread, of an even share", "share", 1e6, True, 0.85),
+}
+WAIT_THREADS = [2, 4, 8]
+WAIT_PEERS = ["lade_mpmc", "ck_mpmc", "vyukov", "urcu_wfcq", "urcu_lfq"]
 
 
 def table_of(bench, workload, capacity):
@@ -45,13 +55,32 @@ def tables(bench):
                 bench.count_instructions(table)
                 table.instructions = {name: round(count / 2, 1) for name, count in table.instructions.items()}
             yield table
+    for figure in WAITS:
+        for threads in WAIT_THREADS:
+            table = wait_table(bench, figure, threads)
+            bench.measure(table)
+            yield table
+
+
+def wait_table(bench, figure, threads):
+    title, unit, scale, higher, _ = WAITS[figure]
+    candidates = [Candidate(name, name, [figure, "1023", str(threads)], threads, threads > 2 or name in SLEEPS)
+                  for name in WAIT_PEERS if bench.has(name)]
+    return Table(f"{figure} {threads}", f"{title}, {threads} threads on 2 cores", unit, candidates,
+                 lambda number, seconds: number / seconds / scale, higher)
 
 
 def promises(done):
-    """For each case of several threads: ours against the best peer."""
+    """For each case of several threads: ours against the best peer; and how long a call may take."""
     rows = []
     for table in done:
         workload = table.case.split()[0]
+        if workload in WAITS:
+            limit = WAITS[workload][4] if table.candidates[0].threads == 2 else None
+            if limit:
+                rows.append(promise(table, "lade_mpmc", table.values("lade_mpmc"), limit,
+                                    "at least" if table.higher else "at most"))
+            continue
         peers = [c.name for c in table.candidates if c.name in PEERS]
         if workload not in OURS or not peers:
             continue

@@ -215,10 +215,11 @@ struct lade_mpmc {
     struct lade_mpmc_handle *handle;
     uint32_t handles;
     const struct lade_alloc *alloc;
-    /* Tickets that can be skipped: everything below is done. Hints for cursors left behind, written now and then. */
     struct {
-        _Alignas(LADE_APART) _Atomic uint64_t ticket;
-    } done[2];
+        /* Everything below can be skipped: it is done. A hint for cursors left behind, written now and then. */
+        _Alignas(LADE_APART) _Atomic uint64_t done;
+        _Atomic uint64_t asked; /* below this ticket somebody wants to be let through */
+    } ticket[2];
 };
 
 enum side { PUSH = 0, POP = 1 };
@@ -271,8 +272,10 @@ static void mpmc_init(struct lade_mpmc *r)
         h->cell = (uint32_t)r->capacity + i;
         atomic_init(&h->taken, 0);
     }
-    atomic_init(&r->done[PUSH].ticket, 0);
-    atomic_init(&r->done[POP].ticket, 0);
+    atomic_init(&r->ticket[PUSH].done, 0);
+    atomic_init(&r->ticket[POP].done, 0);
+    atomic_init(&r->ticket[PUSH].asked, 0);
+    atomic_init(&r->ticket[POP].asked, 0);
 }
 
 int lade_mpmc_create(struct lade_mpmc **ring, uint64_t capacity, unsigned handles, const struct lade_alloc *alloc)
@@ -333,19 +336,46 @@ void lade_mpmc_leave(struct lade_mpmc_handle *h)
         atomic_store_explicit(&h->taken, 0, memory_order_release); /* [ring.mpmc.leave] -> [ring.mpmc.join] */
 }
 
+/* Lost races after which a thread asks to be let through, and tickets for which the others do that. */
+#ifndef RACES
+#define RACES 128
+#endif
+#define COURTESY 64
+
+/*
+ * What a thread does that lost a race: somebody else is at work here. It leaves the line alone for a moment, which is best for
+ * both. But who has the line in its cache wins the next race too, and the one after it, until the system takes its processor
+ * away. So who has lost often asks, and then no longer pauses; the others rest behind each operation until it got through,
+ * or for a few tickets: one that stops meanwhile hinders nobody.
+ */
+static void lose(struct lade_mpmc_handle *h, enum side side, uint32_t *lost)
+{
+    if (++*lost < RACES) {
+        lade_pause(PATIENCE);
+        return;
+    }
+    if (*lost % RACES == 0)
+        atomic_store_explicit(&h->ring->ticket[side].asked, h->cursor[side] + COURTESY, memory_order_relaxed);
+}
+
 /* Goes on to the ticket after the one just done, and leaves a hint now and then. */
-static void advance(struct lade_mpmc_handle *h, enum side side)
+static void advance(struct lade_mpmc_handle *h, enum side side, uint32_t lost)
 {
     struct lade_mpmc *r = h->ring;
     uint64_t ticket = ticket_after(r, h->cursor[side]);
+    bool asked = ticket < atomic_load_explicit(&r->ticket[side].asked, memory_order_relaxed);
 
     h->cursor[side] = ticket;
-    if (position_of(r, ticket) % HINT_EVERY == 0) {
+    if (asked || position_of(r, ticket) % HINT_EVERY == 0) {
         LADE_STEP();
         /* Racing stores may leave an older ticket. It is as true as the newer one, only less help. */
-        atomic_store_explicit(&r->done[side].ticket, ticket,
+        atomic_store_explicit(&r->ticket[side].done, ticket,
                               memory_order_release); /* [ring.mpmc.hint] -> [ring.mpmc.skip] */
     }
+    if (lost >= RACES)
+        atomic_store_explicit(&r->ticket[side].asked, 0, memory_order_relaxed);
+    else if (asked)
+        lade_pause(2 * PATIENCE);
 }
 
 /* The cursor's ticket was done by somebody else: on to the furthest ticket known to follow a finished one. */
@@ -356,17 +386,16 @@ static void catch_up(struct lade_mpmc_handle *h, enum side side, uint64_t turn)
     uint64_t here = ticket_after(r, round << r->position_bits | position_of(r, h->cursor[side]));
     /* Whoever skips tickets must see them done, or it takes an old turn for FULL or EMPTY. */
     uint64_t hint =
-        atomic_load_explicit(&r->done[side].ticket, memory_order_acquire); /* [ring.mpmc.skip] -> [ring.mpmc.hint] */
+        atomic_load_explicit(&r->ticket[side].done, memory_order_acquire); /* [ring.mpmc.skip] -> [ring.mpmc.hint] */
 
     h->cursor[side] = hint > here ? hint : here;
-    /* Somebody else is at work here: leave the line alone for a moment. */
-    lade_pause(PATIENCE);
 }
 
 /* Trades the handle's cell for the one in the entry of the side's lowest open ticket, if its turn has come. */
 static inline bool trade(struct lade_mpmc_handle *h, enum side side)
 {
     struct lade_mpmc *r = h->ring;
+    uint32_t lost = 0;
 
     for (;;) {
         uint64_t ticket = h->cursor[side];
@@ -381,6 +410,7 @@ static inline bool trade(struct lade_mpmc_handle *h, enum side side)
             return false;
         if (turn > mine) {
             catch_up(h, side, turn);
+            lose(h, side, &lost);
             continue;
         }
         LADE_STEP();
@@ -389,7 +419,7 @@ static inline bool trade(struct lade_mpmc_handle *h, enum side side)
                                                      memory_order_seq_cst)) /* [ring.mpmc.trade] -> [ring.mpmc.look] */
             continue;
         h->cell = (uint32_t)(seen & ((UINT64_C(1) << r->cell_bits) - 1));
-        advance(h, side);
+        advance(h, side, lost);
         return true;
     }
 }

@@ -104,6 +104,7 @@ export TSAN_OPTIONS=halt_on_error=1:suppressions=$root/tests/plain/tsan.supp
 # Where addresses are strewn widely, older sanitizers do not find room for their own memory.
 # shellcheck disable=SC2034
 steady=()
+# shellcheck disable=SC2034
 setarch -R true 2>/dev/null && steady=(setarch -R)
 
 finish() {

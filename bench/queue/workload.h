@@ -7,6 +7,10 @@
  *   crowd   two threads push and two pop, two to a core
  *   alone   as mixed, one thread
  *
+ *   worst, tail, even    as mixed, but 2, 4 or 8 threads (BATCH says how many) for three tenths of a second whatever SECONDS is,
+ *           and every call is timed: the longest in nanoseconds, the 99.99th percentile, and the operations of the thread with the
+ *           fewest as a share of an even one, in millionths; printed in the place of words, for one second
+ *
  * A word is one push and one pop. Short runs find out how many words fill SECONDS, unless WORDS is given; the last run
  * counts. Prints words, seconds (of processor time for one thread, of wall time for more), and the share of the wall
  * time in which the threads had a core. Who finds the queue full or empty pauses for one instruction and tries again;
@@ -22,7 +26,8 @@
 #include <string.h>
 
 #define BATCH_MAX 256
-#define SEATS_MAX 4
+#define SEATS_MAX 8
+#define WAIT_SECONDS 0.3
 
 static struct {
     struct plan plan;
@@ -30,7 +35,11 @@ static struct {
     enum role role[SEATS_MAX];
     unsigned patience; /* failed tries before other threads are let run */
     bool ordered;      /* words must arrive as they were sent */
+    double longest;    /* seconds after which a thread that is timed stops; 0: the words count */
 } job;
+
+/* Times of calls: an eighth of a power of two apart. */
+enum { STEPS = 8, TIMES = 64 * STEPS };
 
 struct worker {
     _Alignas(128) struct queue *queue;
@@ -41,6 +50,7 @@ struct worker {
     uint64_t in, out; /* sums of words */
     uint64_t mistakes;
     double begin, end, used;
+    uint64_t calls, worst, times[TIMES];
     bool failed;
 };
 
@@ -119,6 +129,52 @@ LOOP void alternate(struct seat *at, struct worker *w, uint64_t first)
     *at = seat;
 }
 
+/* The clock of the processor, or the system's. */
+static inline uint64_t ticks(void)
+{
+#if defined __x86_64__
+    return __builtin_ia32_rdtsc();
+#else
+    return (uint64_t)(clock_now() * 1e9);
+#endif
+}
+
+static inline void note(struct worker *w, uint64_t took)
+{
+    unsigned high = 63u - (unsigned)__builtin_clzll(took | STEPS);
+
+    w->calls++;
+    w->worst = took > w->worst ? took : w->worst;
+    w->times[high * STEPS + ((took | STEPS) >> (high - 3) & (STEPS - 1))]++;
+}
+
+/* A call that finds the queue full or empty has ended too. */
+LOOP void timed(struct seat *at, struct worker *w, uint64_t first)
+{
+    struct seat seat = *at;
+    uint64_t out = 0, in = 0, done = 0;
+    bool holds = false; /* a word was pushed and none popped since */
+
+    while (done % 256 || clock_now() - w->begin < job.longest || holds) {
+        uint64_t word = 0, from = ticks();
+        bool went = holds ? seat_pop(&seat, &word) : seat_push(&seat, first + done);
+        note(w, ticks() - from);
+        if (!went) {
+            unsigned tries = job.patience - 1;
+            rest(&tries);
+            continue;
+        }
+        in += holds ? 0 : first + done;
+        out += word;
+        done += holds;
+        holds = !holds;
+    }
+    w->in += in;
+    w->out = out;
+    w->words = done;
+    *at = seat;
+}
+
 #ifdef NAME_BATCH
 static inline void push_some(struct seat *seat, const uint64_t *word, size_t count)
 {
@@ -194,6 +250,10 @@ static void work(struct seat *seat, struct worker *w, uint64_t first)
 {
     enum role role = job.role[w->number];
 
+    if (job.longest > 0) {
+        timed(seat, w, first);
+        return;
+    }
 #ifdef NAME_BATCH
     if (job.batch > 1) {
         if (role == PRODUCER)
@@ -229,7 +289,7 @@ static void *run_worker(void *argument)
     }
     produce(&seat, first, ahead);
     if (role != CONSUMER)
-        w->in = sum_of(first, ahead) + sum_of(first + ahead, w->words);
+        w->in = sum_of(first, ahead) + (job.longest > 0 ? 0 : sum_of(first + ahead, w->words));
     gate_pass(w->gate, job.plan.threads);
     w->begin = clock_now();
     w->used = -clock_used();
@@ -257,11 +317,12 @@ static uint64_t drain(struct queue *queue)
     return sum;
 }
 
+static struct worker worker[SEATS_MAX];
+
 /* One run of about that many words. Returns the seconds; sets words to the exact number. */
 static double run(uint64_t *words, double *share)
 {
     static struct queue queue;
-    static struct worker worker[SEATS_MAX];
     struct gate gate = {0};
     unsigned movers = job.plan.producers;
     uint64_t each = *words / movers + 1;
@@ -301,12 +362,47 @@ static double run(uint64_t *words, double *share)
     return job.plan.threads == 1 ? used : end - begin;
 }
 
+/* What the timed calls say: see the top. */
+static uint64_t figure(const char *workload, double ticks_a_second)
+{
+    uint64_t worst = 0, all = 0, fewest = UINT64_MAX, above = 0;
+    int step = TIMES;
+
+    for (unsigned i = 0; i < job.plan.threads; i++) {
+        worst = worker[i].worst > worst ? worker[i].worst : worst;
+        all += worker[i].calls;
+        fewest = worker[i].words < fewest ? worker[i].words : fewest;
+    }
+    if (strcmp(workload, "even") == 0) {
+        uint64_t words = 0;
+        for (unsigned i = 0; i < job.plan.threads; i++)
+            words += worker[i].words;
+        return words ? fewest * job.plan.threads * 1000000 / words : 0;
+    }
+    if (strcmp(workload, "tail") == 0) {
+        while (step > 0 && above <= all / 10000) {
+            step--;
+            for (unsigned i = 0; i < job.plan.threads; i++)
+                above += worker[i].times[step];
+        }
+        worst = (uint64_t)(STEPS + step % STEPS) << (step / STEPS) >> 3;
+    }
+    return (uint64_t)((double)worst * 1e9 / ticks_a_second);
+}
+
 static bool choose(const char *workload)
 {
     struct plan *plan = &job.plan;
     bool shared = true;
 
     job.patience = 4096;
+    if (strcmp(workload, "worst") == 0 || strcmp(workload, "tail") == 0 || strcmp(workload, "even") == 0) {
+        plan->producers = plan->consumers = plan->threads = (unsigned)job.batch;
+        job.longest = WAIT_SECONDS;
+        for (size_t i = 0; i < SEATS_MAX; i++)
+            job.role[i] = BOTH;
+        return NAME_SHARED && job.batch >= 2 && job.batch <= SEATS_MAX;
+    }
     if (strcmp(workload, "pair") == 0) {
         plan->producers = plan->consumers = 1;
         plan->threads = 2;
@@ -347,11 +443,21 @@ int main(int argc, char **argv)
 #else
     size_t most = 1;
 #endif
-    if (argc < 5 || argc > 6 || job.plan.capacity < 3 || job.batch < 1 || job.batch > most || !choose(argv[1])) {
-        fprintf(stderr, "usage: %s pair|mixed|crowd|alone CAPACITY BATCH SECONDS [WORDS]\n", argv[0]);
+    if (argc < 5 || argc > 6 || job.plan.capacity < 3 || job.batch < 1 || !choose(argv[1]) ||
+        (job.longest == 0 && job.batch > most)) {
+        fprintf(stderr, "usage: %s pair|mixed|crowd|alone|worst|tail|even CAPACITY BATCH SECONDS [WORDS]\n", argv[0]);
         return 2;
     }
     fuse();
+    if (job.longest > 0) {
+        double begin = clock_now();
+        uint64_t from = ticks();
+        words = 0;
+        (void)run(&words, &share);
+        words = figure(argv[1], (double)(ticks() - from) / (clock_now() - begin));
+        printf("%llu %.6f %.3f\n", (unsigned long long)words, 1.0, share);
+        return 0;
+    }
     if (words != 0) {
         took = run(&words, &share);
     } else {

@@ -23,8 +23,8 @@ static void setup(void)
     assert(ring->position_bits == 0);
     atomic_store_explicit(&ring->entry[0], 2 * round << ring->cell_bits, memory_order_relaxed);
     handle[0]->cursor[PUSH] = handle[0]->cursor[POP] = round;
-    atomic_store_explicit(&ring->done[PUSH].ticket, round, memory_order_relaxed);
-    atomic_store_explicit(&ring->done[POP].ticket, round, memory_order_relaxed);
+    atomic_store_explicit(&ring->ticket[PUSH].done, round, memory_order_relaxed);
+    atomic_store_explicit(&ring->ticket[POP].done, round, memory_order_relaxed);
     for (int i = 0; i <= THREADS; i++)
         pushed[i] = popped[i] = 0;
 }

@@ -9,7 +9,8 @@
  *
  * Threads      spsc: push by one thread at a time, pop by one thread at a time. mpmc: a handle by one thread at a time;
  *              lade_mpmc_join() and lade_mpmc_leave() by anyone. create and destroy: nobody else uses the ring.
- * Progress     spsc: wait-free. mpmc: lock-free; an operation repeats only when another one succeeded meanwhile.
+ * Progress     spsc: wait-free. mpmc: lock-free; an operation repeats only when another one succeeded meanwhile. A thread
+ *              that loses many races in a row is let through by the others; how long that takes, bench/run ring says.
  * Ordering     what a thread did before a push happens before what the thread that pops the word does after the pop.
  * EMPTY, FULL  mpmc is linearizable: each operation takes effect at one instant of its call; EMPTY: at that instant the
  *              ring held nothing; FULL: at that instant it held exactly capacity words. spsc publishes with a plain
