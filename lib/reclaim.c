@@ -11,7 +11,7 @@ static _Atomic(struct lade_later *) waiting; /* nobody takes a single one, so th
 
 /* Held by whoever takes the list, waits for the readers and runs what was in it. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static struct lade_later *taken;
+static struct lade_later *to_run;
 static _Thread_local bool has_turn;
 
 void lade_reclaim_later(struct lade_later *later, void (*run)(struct lade_later *later))
@@ -31,11 +31,11 @@ bool lade_reclaim_has_work(void)
     return atomic_load_explicit(&waiting, memory_order_relaxed);
 }
 
-static void run_taken(void)
+static void run_all(void)
 {
-    while (taken) {
-        struct lade_later *later = taken;
-        taken = later->next;
+    while (to_run) {
+        struct lade_later *later = to_run;
+        to_run = later->next;
         later->run(later);
     }
 }
@@ -43,13 +43,13 @@ static void run_taken(void)
 /* A function that runs here may come here again, say because it destroys a table: then it runs the rest first. */
 static void take_turn(void)
 {
-    run_taken();
-    taken = atomic_exchange_explicit(
+    run_all();
+    to_run = atomic_exchange_explicit(
         &waiting, NULL,
         memory_order_acquire); /* [reclaim.take] -> [reclaim.later] keep: liburcu has a fence, which it does not promise */
-    if (taken)
+    if (to_run)
         urcu_memb_synchronize_rcu();
-    run_taken();
+    run_all();
 }
 
 void lade_reclaim_barrier(void)

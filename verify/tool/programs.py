@@ -18,7 +18,7 @@ from typing import Optional
 
 from . import cache
 from .engine import Context, c_flags, compile_error, limit, sources, vacuous_if, version_of
-from .explore import command_for, explore_missing, explorer, judge, output_options, split_options
+from .explore import COMPILE, command_for, explore_missing, explorer, judge, output_options, split_options
 from .harness import Harness
 from .process import cache_home, run
 from .result import FAIL, PASS, SKIP, Error, Outcome
@@ -83,8 +83,10 @@ def build(harness: Harness, model: str, context: Context, again: bool = False) -
         made = Path(place) / "program"
         command = [str(explorer()), "--build", str(made), *words, *arguments]
         done = run([sys.executable, *command], timeout=BUILD_SECONDS)
-        if done.code != 0 or not made.exists():
+        if done.code == COMPILE:
             return None, compile_error(done.output, context, command)
+        if done.code != 0 or not made.exists():
+            return None, judge(done, context, command)
         os.replace(made, program.path)
     _prune()
     return program, None
