@@ -77,7 +77,7 @@ def promises(done):
         workload = table.case.split()[0]
         if workload in WAITS:
             limit = WAITS[workload][4] if table.candidates[0].threads == 2 else None
-            if limit:
+            if limit and table.has("lade_mpmc"):
                 rows.append(promise(table, "lade_mpmc", table.values("lade_mpmc"), limit,
                                     "at least" if table.higher else "at most"))
             continue

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reclaim.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,9 +9,9 @@
 static _Atomic(struct lade_later *) waiting; /* nobody takes a single one, so the list needs no tags */
 
 /* Held by whoever takes the list, waits for the readers and runs what was in it. */
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t lade_reclaim_mutex = PTHREAD_MUTEX_INITIALIZER;
+_Thread_local bool lade_reclaim_inside;
 static struct lade_later *to_run;
-static _Thread_local bool has_turn;
 
 void lade_reclaim_later(struct lade_later *later, void (*run)(struct lade_later *later))
 {
@@ -54,39 +53,28 @@ static void take_turn(void)
 
 void lade_reclaim_barrier(void)
 {
-    if (has_turn) {
+    if (lade_reclaim_is_lost())
+        return;
+    if (lade_reclaim_inside) {
         take_turn();
         return;
     }
-    pthread_mutex_lock(&turn);
-    has_turn = true;
+    pthread_mutex_lock(&lade_reclaim_mutex);
+    lade_reclaim_inside = true;
     take_turn();
-    has_turn = false;
-    pthread_mutex_unlock(&turn);
+    lade_reclaim_inside = false;
+    pthread_mutex_unlock(&lade_reclaim_mutex);
 }
 
 /* What runs may read. But liburcu must not know of this thread when there is a fork(): the child's memory for a new one may be
    the same, and would then be twice in liburcu's list. */
 void lade_reclaim_turn(void)
 {
-    pthread_mutex_lock(&turn);
-    has_turn = true;
+    pthread_mutex_lock(&lade_reclaim_mutex);
+    lade_reclaim_inside = true;
     urcu_memb_register_thread();
     take_turn();
     urcu_memb_unregister_thread();
-    has_turn = false;
-    pthread_mutex_unlock(&turn);
-}
-
-/* A grace period that is going on holds locks of liburcu, which no thread of the child would give back. */
-void lade_reclaim_before_fork(void)
-{
-    if (!has_turn)
-        pthread_mutex_lock(&turn);
-}
-
-void lade_reclaim_after_fork(void)
-{
-    if (!has_turn)
-        pthread_mutex_unlock(&turn);
+    lade_reclaim_inside = false;
+    pthread_mutex_unlock(&lade_reclaim_mutex);
 }

@@ -7,6 +7,8 @@
 #define LADE_LIB_RECLAIM_H
 
 #include <lade/api.h>
+#include <pthread.h>
+#include <stdbool.h>
 
 struct lade_later {
     struct lade_later *next;
@@ -27,15 +29,18 @@ LADE_API void lade_reclaim_barrier(void);
 
 /* ---- between reclaim.c and reclaim_thread.c ---- */
 
+/* This process is a child that can free nothing. */
+bool lade_reclaim_is_lost(void);
+
 /* Something is to be done. */
 void lade_reclaim_wake(void);
 
 /* A barrier, in a thread that is not registered with liburcu. */
 void lade_reclaim_turn(void);
-_Bool lade_reclaim_has_work(void);
+bool lade_reclaim_has_work(void);
 
-/* Around fork(). */
-void lade_reclaim_before_fork(void);
-void lade_reclaim_after_fork(void);
+/* Held by whoever takes the list, waits for the readers and runs what was in it; inside: this thread is at that. */
+extern pthread_mutex_t lade_reclaim_mutex;
+extern _Thread_local bool lade_reclaim_inside;
 
 #endif

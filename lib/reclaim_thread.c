@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <time.h>
+#include <urcu/urcu-memb.h>
 
 /* A grace period makes every processor run a fence: no more than a hundred a second, each for all that has come meanwhile. */
 #define REST 10000000 /* nanoseconds */
@@ -40,24 +41,37 @@ static void *work(void *unused)
     return unused;
 }
 
+/*
+ * A grace period that is going on holds locks of liburcu, which no thread of the child would give back: fork() waits for its
+ * end. Not inside a read section, which would be waited for in turn, and not for ever, since a reader may have stopped. The
+ * child can then free nothing: what waits is kept, and there are no new tables.
+ */
+static _Thread_local bool holds;
+static bool lost;
+
 static void before_fork(void)
 {
+    struct timespec until;
+
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    holds = !lade_reclaim_inside && !urcu_memb_read_ongoing() && !pthread_mutex_timedlock(&lade_reclaim_mutex, &until);
     pthread_mutex_lock(&starting);
-    lade_reclaim_before_fork();
 }
 
-static void in_parent(void)
+static void after_fork(void)
 {
-    lade_reclaim_after_fork();
     pthread_mutex_unlock(&starting);
+    if (holds)
+        pthread_mutex_unlock(&lade_reclaim_mutex);
 }
 
 static void in_child(void)
 {
-    lade_reclaim_after_fork();
+    lost = lost || !(holds || lade_reclaim_inside);
     atomic_store_explicit(&filled.waiters, 0, memory_order_relaxed);
     atomic_store_explicit(&started, false, memory_order_relaxed); /* the next one to come starts it */
-    pthread_mutex_unlock(&starting);
+    after_fork();
 }
 
 static bool start(void)
@@ -65,7 +79,7 @@ static bool start(void)
     static bool forks_known;
     pthread_t thread;
 
-    if (!forks_known && pthread_atfork(before_fork, in_parent, in_child))
+    if (!forks_known && pthread_atfork(before_fork, after_fork, in_child))
         return false;
     forks_known = true;
     return lade_thread_start(&thread, work, NULL) && !pthread_detach(thread);
@@ -78,10 +92,15 @@ int lade_reclaim_start(void)
     if (atomic_load_explicit(&started, memory_order_relaxed))
         return LADE_OK;
     pthread_mutex_lock(&starting);
-    there = atomic_load_explicit(&started, memory_order_relaxed) || start();
+    there = atomic_load_explicit(&started, memory_order_relaxed) || (!lost && start());
     atomic_store_explicit(&started, there, memory_order_relaxed);
     pthread_mutex_unlock(&starting);
     return there ? LADE_OK : LADE_NO_MEMORY;
+}
+
+bool lade_reclaim_is_lost(void)
+{
+    return lost;
 }
 
 void lade_reclaim_wake(void)

@@ -85,7 +85,7 @@ take_counts() {
 # run_programs SUITE [EXCEPT]: the programs of stress/ that Meson lists for a suite.
 run_programs() {
   local name count=0
-  tools/build build >"$temp/out" 2>&1 || { check "build" cat "$temp/out"; failed=1; return; }
+  tools/build build >"$temp/built" 2>&1 || { row FAIL "build"; sed 's/^/        /' "$temp/built"; failed=1; return; }
   while IFS= read -r name; do
     [ "$name" != "${2:-}" ] || continue
     QUIET=1 take_counts "build/stress/$name" ${LADE_FULL:+--full}

@@ -155,6 +155,32 @@ Test(reclaim, a_child_goes_on_with_what_waits, .timeout = 60)
         cr_assert_eq(status, 0, "the child's status is %d", status);
     }
 }
+
+/* A grace period for which fork() would wait waits for the reader that forks. */
+Test(reclaim, a_fork_inside_a_read_section_comes_to_an_end, .timeout = 60)
+{
+    static struct piece piece, more;
+    struct lade_table *table = NULL;
+    int status = -1;
+
+    urcu_memb_register_thread();
+    urcu_memb_read_lock();
+    lade_reclaim_later(&piece.later, run);
+    usleep(20000); /* most likely the library's thread waits for this one now; it ends well in any case */
+    pid_t child = fork();
+    if (child == 0) {
+        urcu_memb_read_unlock();
+        lade_reclaim_later(&more.later, run);
+        lade_reclaim_barrier();
+        _exit(lade_table_create(&table, NULL) == LADE_NO_MEMORY && !atomic_load(&more.ran) ? 0 : 1);
+    }
+    urcu_memb_read_unlock();
+    lade_reclaim_barrier();
+    cr_assert_eq(atomic_load(&piece.ran), 1);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert_eq(status, 0, "the child's status is %d", status);
+    urcu_memb_unregister_thread();
+}
 #endif
 
 /* Of the task with this name: the line that begins with a word, or nothing. */

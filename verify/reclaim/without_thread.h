@@ -11,6 +11,11 @@ int lade_reclaim_start(void)
     return LADE_OK;
 }
 
+bool lade_reclaim_is_lost(void)
+{
+    return false;
+}
+
 void lade_reclaim_wake(void)
 {
 }

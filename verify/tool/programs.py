@@ -20,11 +20,11 @@ from . import cache
 from .engine import Context, c_flags, compile_error, limit, sources, vacuous_if, version_of
 from .explore import COMPILE, command_for, explore_missing, explorer, judge, output_options, split_options
 from .harness import Harness
-from .process import cache_home, run
+from .process import Done, cache_home, run
 from .result import FAIL, PASS, SKIP, Error, Outcome
 
 BUILD_SECONDS = 120
-KEPT_PROGRAMS = 400
+KEPT_PROGRAMS = 1000
 CANNOT_START = 127  # the dynamic linker's exit code: the checker's library has been thrown away
 
 
@@ -106,7 +106,11 @@ def run_program(program: Program, weaken: str, use_cache: bool) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="lade-explore-") as work:
         context = replace(program.context, work=Path(work))
         command = [str(program.path), "--model", program.model, *options, *changed, *output_options(context.work)]
-        done = run(command, timeout=seconds)
+        try:
+            os.utime(program.path)
+            done = run(command, timeout=seconds)
+        except FileNotFoundError:  # pruned by another run
+            done = Done(CANNOT_START, "", 0.0)
         if done.code == CANNOT_START:
             _, bad = build(program.harness, program.model, program.context, again=True)
             if bad:

@@ -9,7 +9,8 @@
  * section, use lade_ref_get_unless_zero() and release with lade_ref_put_deferred().
  *
  * Threads      every function but lade_ref_init() may be called by any number of threads at once.
- * Progress     get and put are wait-free (one atomic addition); get_unless_zero is lock-free.
+ * Progress     get and put are wait-free (one atomic addition); get_unless_zero is lock-free, and put_deferred is once the
+ *              library's thread is there.
  * Ordering     everything that any holder did to the object before its put happens before the release function.
  *              get orders nothing: holding a reference is what allows taking another one.
  * Memory       4 bytes in your object; 32 for the deferred form on 64-bit machines.
@@ -60,15 +61,18 @@ LADE_API bool lade_ref_get_unless_zero(struct lade_ref *ref);
 LADE_API int lade_ref_put(struct lade_ref *ref, void (*release)(struct lade_ref *ref));
 
 /*
- * The same, but release(ref) runs in a thread of the library's after a grace period: after every read section that could
- * have found the object has ended. LADE_RELEASED means that the release is on its way. Where that thread cannot be had, the
- * release waits until it can, or for lade_ref_barrier().
+ * The same, but release(ref) runs after a grace period: after every read section that could have found the object has ended.
+ * LADE_RELEASED means that the release is on its way. It runs in a thread of the library's, or in one that is inside
+ * lade_ref_barrier() or lade_table_destroy(), so it must not wait for what the callers of these hold. Where the library's thread
+ * cannot be had, the release waits until it can, or for a barrier. A release that has read sections needs nothing in the
+ * library's thread; threads that call a barrier are registered with liburcu then.
  */
 LADE_API int lade_ref_put_deferred(struct lade_ref_deferred *ref, void (*release)(struct lade_ref_deferred *ref));
 
 /*
  * Returns when every deferred release that was on its way before the call has run; may run them itself. For the end of a
- * program, or before code that release functions need goes away. Not inside a read section; a release function may call it.
+ * program, or before code that release functions need goes away. Not inside a read section. A release function may call it; what
+ * waits then runs inside that call.
  */
 LADE_API void lade_ref_barrier(void);
 

@@ -45,6 +45,11 @@ static inline void urcu_memb_read_unlock(void)
         atomic_store_explicit(&urcu_model_reader[harness_id + 1], 0, memory_order_release);
 }
 
+static inline int urcu_memb_read_ongoing(void)
+{
+    return urcu_model_nesting;
+}
+
 static inline void urcu_memb_synchronize_rcu(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
