@@ -32,8 +32,11 @@ static void run(struct lade_later *later)
 
 static void setup(void)
 {
-    for (int i = 0; i < 3; i++)
-        piece[i] = (struct piece){.value = 0, .ran = 0, .by = -2};
+    for (int i = 0; i < 3; i++) {
+        piece[i].value = 0;
+        piece[i].ran = 0;
+        piece[i].by = -2;
+    }
 }
 
 static void give(struct piece *p)
