@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "reclaim.h"
 #include "thread.h"
 #include "wait.h"
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <urcu/urcu-memb.h>
 
@@ -32,7 +32,7 @@ static void *work(void *unused)
 {
     const struct timespec rest = {0, REST};
 
-    pthread_setname_np(pthread_self(), "lade-reclaim");
+    (void)prctl(PR_SET_NAME, "lade-reclaim");
     for (;;) {
         await_work();
         lade_reclaim_turn();

@@ -5,7 +5,7 @@
  * bound: two threads give a piece each, the freeing thread awaits work until both have run
  * executions: 1000
  * cover: slept
- * flags explore: --allow pthread_atfork --allow pthread_setname_np --allow pthread_mutex_timedlock --allow clock_gettime
+ * flags explore: --allow pthread_atfork --allow prctl --allow pthread_mutex_timedlock --allow clock_gettime
  * timeout: 120
  */
 #define THREADS 3
