@@ -39,7 +39,7 @@ FIELDS = {
     "expect": "PASS (default) or FAIL KIND",
     "flags": "words that begin with one dash go to the C compiler, with two dashes to the engine (flags explore: --stop-threads)",
     "allow": "warnings of the engine that do not matter here, as pieces of their text separated by commas",
-    "timeout": "seconds for each process of the engine (default 60)",
+    "timeout": "seconds that each process of the engine may need on a quiet machine (default 60); ended after five times that",
     "rounds": "rounds of native and tsan (default 2000)",
     "stall": "seconds without a finished round after which native and tsan report a deadlock or livelock (default 20)",
     "tier": "full: only with --full",
