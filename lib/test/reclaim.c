@@ -1,30 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "../reclaim.h"
+#include "../thread.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
-#include <dlfcn.h>
-#include <errno.h>
 #include <lade/ref.h>
 #include <lade/table.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <urcu/urcu-memb.h>
 
-/* Threads can be had or not. */
+/* Threads can be had or not. Takes the place of lib/thread.c. */
 static atomic_bool no_threads;
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument)
+bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *context)
 {
-    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = NULL;
-
-    *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
-    return atomic_load(&no_threads) ? EAGAIN : real(thread, attributes, body, argument);
+    return !atomic_load(&no_threads) && pthread_create(thread, NULL, body, context) == 0;
 }
 
 struct piece {
@@ -182,40 +174,3 @@ Test(reclaim, a_fork_inside_a_read_section_comes_to_an_end, .timeout = 60)
     urcu_memb_unregister_thread();
 }
 #endif
-
-/* Of the task with this name: the line that begins with a word, or nothing. */
-static void task_says(const char *name, const char *word, char *line, size_t size)
-{
-    DIR *tasks = opendir("/proc/self/task");
-
-    line[0] = 0;
-    for (struct dirent *d; tasks && (d = readdir(tasks));) {
-        char path[300], text[300] = "";
-        bool is_it = false;
-        snprintf(path, sizeof path, "/proc/self/task/%s/status", d->d_name);
-        FILE *f = fopen(path, "r");
-        while (f && fgets(text, sizeof text, f)) {
-            is_it |= !strncmp(text, "Name:", 5) && strstr(text, name);
-            if (is_it && !strncmp(text, word, strlen(word)))
-                snprintf(line, size, "%.*s", (int)size - 1, text);
-        }
-        if (f)
-            fclose(f);
-    }
-    if (tasks)
-        closedir(tasks);
-}
-
-Test(reclaim, the_thread_has_a_name_and_takes_no_signals, .timeout = 60)
-{
-    char line[100];
-
-    cr_assert_eq(lade_reclaim_start(), LADE_OK);
-    do
-        task_says("lade-reclaim", "SigBlk:", line, sizeof line); /* it may not have come to that yet */
-    while (!line[0]);
-    unsigned long long blocked = strtoull(line + strlen("SigBlk:"), NULL, 16);
-    /* SIGINT, SIGTERM and SIGUSR1, but not SIGSEGV. */
-    cr_assert_eq(blocked >> (SIGINT - 1) & blocked >> (SIGTERM - 1) & blocked >> (SIGUSR1 - 1) & 1, 1, "%s", line);
-    cr_assert_eq(blocked >> (SIGSEGV - 1) & 1, 0, "%s", line);
-}
