@@ -258,7 +258,7 @@ Test(loader_stream, workers_are_replaced)
                                             .buffer = BUFFER,
                                             .threads = 1 + kind / 4,
                                             .epochs = 1,
-                                            .worker_timeout = 20000000};
+                                            .worker_timeout = 200000000};
         struct lade_loader *l = open_loader(&config);
         struct lade_loader_stats stats;
         struct tally tally;
