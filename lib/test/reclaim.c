@@ -7,6 +7,7 @@
 #include <lade/table.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <urcu/urcu-memb.h>
@@ -120,6 +121,8 @@ Test(reclaim, what_runs_may_wait_for_others, .timeout = 60)
 #ifndef __SANITIZE_THREAD__ /* which does not let a child make threads */
 Test(reclaim, a_child_goes_on_with_what_waits, .timeout = 60)
 {
+    if (getenv("LADE_EMULATED")) /* qemu itself fails when a forked child makes threads */
+        return;
     for (int round = 0; round < 50; round++) {
         static struct piece piece[20], more;
         int status = -1;
