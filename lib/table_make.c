@@ -36,7 +36,7 @@ int lade_table_create(struct lade_table **table, const struct lade_table_config 
         return LADE_INVALID;
     if (!c->seeded && !random_seed(&seed))
         return LADE_IO;
-    /* Before there is anything to free, which no operation should have to. */
+    /* Starts the thread that frees old arrays: no operation should have to. */
     if (lade_reclaim_start() != LADE_OK)
         return LADE_NO_MEMORY;
     t = lade_array_get(alloc, 1, sizeof *t);

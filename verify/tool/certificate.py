@@ -84,8 +84,11 @@ def _key(table: str, row: Row) -> tuple[str, ...]:
 
 def keep_cells(old: Page, new: Page, ran: Iterable[str]) -> Page:
     """`new`, with the page's cells where an engine did not run: what was not run is not written anew."""
+    ran = list(ran)
     titles = {title for engine, title in ENGINES.items() if engine not in ran}
     for module, section in new.items():
+        if "explore" not in ran:  # which alone judges failure orders
+            section["failure"] = old.get(module, empty())["failure"]
         for table, rows in section.items():
             known = {_key(table, row): row for row in old.get(module, empty())[table]}
             for row in rows:

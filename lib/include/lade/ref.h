@@ -64,8 +64,8 @@ LADE_API int lade_ref_put(struct lade_ref *ref, void (*release)(struct lade_ref 
  * The same, but release(ref) runs after a grace period: after every read section that could have found the object has ended.
  * LADE_RELEASED means that the release is on its way. It runs in a thread of the library's, or in one that is inside
  * lade_ref_barrier() or lade_table_destroy(), so it must not wait for what the callers of these hold. Where the library's thread
- * cannot be had, the release waits until it can, or for a barrier. A release that has read sections needs nothing in the
- * library's thread; threads that call a barrier are registered with liburcu then.
+ * cannot be had, the release waits until it can, or for a barrier. A release may have read sections: the library's thread is
+ * registered with liburcu, and a thread that calls a barrier must then be.
  */
 LADE_API int lade_ref_put_deferred(struct lade_ref_deferred *ref, void (*release)(struct lade_ref_deferred *ref));
 

@@ -19,8 +19,8 @@
  *              Operations on one key take effect one after another (linearizable).
  * Memory       16 bytes a cell, cells used to between 0.3 (0.15 below a million cells) and 0.6; 0.7 after trim. Arrays come
  *              from mmap, never from malloc.
- *              While it grows, the old and the new array exist; the old one is freed by a thread of the library's, which the first create of a
- *              process starts (LADE_NO_MEMORY when it cannot).
+ *              While it grows, the old and the new array exist; the old one is freed by a thread of the
+ *              library's, which the first create of a process starts (LADE_NO_MEMORY when it cannot).
  * Stopped      a thread that stops for ever inside an operation holds back the release of old arrays, which then take at
  *              most twice as much memory as the table at its largest meanwhile (or as 1 MiB), besides one array that it
  *              may have in hands, and nothing else: all others go on, and growth goes on. But cells of removed keys are

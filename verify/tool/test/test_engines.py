@@ -115,6 +115,15 @@ class Engines(Library):
         self.assertEqual(code, 1, output)
         self.assertIn("stale: `box.take`, failure order alone to relaxed: explore is NOT NEEDED", output)
 
+    @BOTH
+    def test_failure_orders_stay_when_genmc_runs_alone(self) -> None:
+        self.change(LOAD, CAS.format(expected=1, test="", more=""))
+        self.certify()
+        page = self.page()
+        self.assertIn("NOT NEEDED", page)
+        code, output = self.certify("--engine", "genmc")
+        self.assertEqual((code, self.page()), (0, page), output)
+
     def test_failure_order_needed(self) -> None:
         self.change(LOAD, CAS.format(expected=3, test="!", more=" && seen == 1"))
         code, output = self.certify()
