@@ -216,6 +216,14 @@ static inline void lade_claim_begin(_Atomic uint64_t *committed)
     atomic_store_explicit(committed, 0, memory_order_release); /* [loader.begin] -> [loader.relieve] */
 }
 
+/* Where a worker goes on that has a claim when it begins. False: it was relieved before it began. */
+static inline bool lade_claim_resume(_Atomic uint64_t *committed, uint64_t *i)
+{
+    LADE_STEP();
+    *i = atomic_load_explicit(committed, memory_order_relaxed); /* the claim was written before the thread began */
+    return *i != LADE_CLAIM_GONE;
+}
+
 /* Sample i of count counts. False: another worker has it. */
 static inline bool lade_claim_commit(_Atomic uint64_t *committed, uint64_t i, uint64_t count)
 {

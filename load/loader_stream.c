@@ -60,12 +60,12 @@ static bool fail(struct lade_worker *w, int status)
     return false;
 }
 
-/* Puts what is left of the claim. */
-static bool put_claimed(struct lade_worker *w)
+/* Puts the samples of the claim from number i on. */
+static bool put_claimed(struct lade_worker *w, uint64_t i)
 {
     const uint64_t epoch = w->claim.start.epoch;
 
-    for (uint64_t i = atomic_load_explicit(&w->committed, memory_order_relaxed); i < w->count; i++) {
+    for (; i < w->count; i++) {
         struct head *head = lade_bag_room(w->bag);
         uint64_t faults = 0;
         *head = (struct head){.id = w->ids[i], .epoch = epoch};
@@ -174,10 +174,11 @@ void lade_stream_work(struct lade_worker *w)
     if (goes_on && lade_source_about(l->config.source)->count == LADE_ENDLESS) {
         put_endless(w);
     } else if (goes_on) {
+        uint64_t i;
         if (w->redo)
-            goes_on = put_claimed(w);
+            goes_on = lade_claim_resume(&w->committed, &i) && put_claimed(w, i);
         while (goes_on && claim(w))
-            goes_on = put_claimed(w);
+            goes_on = put_claimed(w, 0);
     }
     /* The last one says that nothing more comes; who was relieved is counted no more. What was put is in the bag already. */
     if (atomic_load_explicit(&w->committed, memory_order_relaxed) != LADE_CLAIM_GONE &&
