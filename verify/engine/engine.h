@@ -172,7 +172,7 @@ struct request {
 };
 
 enum state { T_NONE, T_PARKED, T_BLOCKED, T_DONE };
-enum why { WHY_NOTHING, WHY_ASSUME, WHY_EXIT, WHY_SPIN, WHY_RETRY, WHY_LOCK, WHY_JOIN, WHY_STOPPED, WHY_BOUND };
+enum why { WHY_NOTHING, WHY_ASSUME, WHY_EXIT, WHY_SPIN, WHY_LOCK, WHY_JOIN, WHY_STOPPED, WHY_BOUND };
 
 /* What the iteration that a thread has just been through means (spin.c). */
 enum skip {

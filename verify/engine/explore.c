@@ -327,7 +327,7 @@ void explore_again(int t)
     struct request wanted = thread[t].req;
 
     thread[t].req = (struct request){.op = OP_AGAIN, .pc = wanted.pc, .extra = (uint32_t)thread[t].spin_from,
-                                     .operand = thread[t].skip, .expected = (word)thread[t].spin_end};
+                                     .expected = (word)thread[t].spin_end};
     add_choice(&thread[t], explore_went_on() ? 1 : 2);
     thread[t].req = wanted;
     split_weight(before);

@@ -93,7 +93,7 @@ static void check_progress(void)
             continue;
         if (x->why != WHY_STOPPED && !run_stuck(x))
             return;
-        if ((x->why == WHY_SPIN || x->why == WHY_RETRY) && !spins)
+        if (x->why == WHY_SPIN && !spins)
             spins = x;
         if (x->why == WHY_LOCK && !locks)
             locks = x;

@@ -545,7 +545,7 @@ static bool execute_again(struct thread *t, const struct event *e)
     if (e->value)
         return true;
     t->state = T_BLOCKED;
-    t->why = e->operand == SKIP_RETRY ? WHY_RETRY : WHY_SPIN;
+    t->why = WHY_SPIN;
     return false;
 }
 
@@ -690,7 +690,7 @@ bool run_stuck(const struct thread *t)
 {
     if (t->why == WHY_LOCK)
         return lock_stuck(ev(G->thread[t->id].at[t->done - 1]));
-    return t->why == WHY_SPIN || t->why == WHY_RETRY ? spin_stuck(t, false) : t->state == T_PARKED && t->req.op == OP_JOIN;
+    return t->why == WHY_SPIN ? spin_stuck(t, false) : t->state == T_PARKED && t->req.op == OP_JOIN;
 }
 
 static bool process_ends(void)
@@ -709,8 +709,7 @@ bool run_over(const struct thread *t)
 {
     if (t->state == T_DONE || t->why == WHY_EXIT)
         return true;
-    bool spins = t->why == WHY_SPIN || t->why == WHY_RETRY;
-    return (spins ? spin_stuck(t, true) : run_stuck(t)) && process_ends() && (t->detached || options.stop_thread < 0);
+    return (t->why == WHY_SPIN ? spin_stuck(t, true) : run_stuck(t)) && process_ends() && (t->detached || options.stop_thread < 0);
 }
 
 static int fresh;     /* what has been added in this run begins here */
@@ -772,7 +771,7 @@ static bool enabled(struct thread *t)
     if (!lost_keeps)
         lost_iteration(t, t->spin_from, t->spin_end);
     hopeless |= spin_hopeless(t);
-    return blocked_by(t, t->skip == SKIP_RETRY ? WHY_RETRY : WHY_SPIN);
+    return blocked_by(t, WHY_SPIN);
 }
 
 /* Nobody can go on but those that wait: the iteration of the lowest of them becomes part of the graph, and blocks it. */

@@ -307,18 +307,12 @@ static bool idle(const struct event *w)
 
 /*
  * Would the blocked loop go on for ever? Yes when each read of its last iteration has the newest value, and none was a
- * compare-exchange that failed for no reason. With a choice in it, it may; `whatever`: that is enough.
+ * compare-exchange that failed for no reason. With a choice in it, it may; `whatever`: that is enough. A retry whose first
+ * read is older than its last is not told to be stuck here, but in the execution in which both read the newest value.
  */
 bool spin_stuck(const struct thread *t, bool whatever)
 {
-    /* Behind a retry the thread is where it was behind the first read, if that has read the same. */
-    int from = t->spin_from + (t->why == WHY_RETRY), last = t->done - 1;
-
-    while (ev(G->thread[t->id].at[last])->kind != E_READ)
-        last--;
-    if (t->why == WHY_RETRY && ev(G->thread[t->id].at[t->spin_from])->value != ev(G->thread[t->id].at[last])->value)
-        return false;
-    for (int i = from; i < t->done; i++) {
+    for (int i = t->spin_from; i < t->done; i++) {
         const struct event *e = ev(G->thread[t->id].at[i]);
         if (e->op == OP_CHOOSE && !whatever)
             return false;
