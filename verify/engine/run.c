@@ -385,7 +385,7 @@ bool run_guess(struct thread *t, const struct shot *from, word value)
 {
     static char kept[STACK_SIZE];
     static struct thread before;
-    enum { BELOW = 4096, HEAD = offsetof(struct thread, shot) }; /* below: what functions use of the stack meanwhile */
+    enum { BELOW = 512, HEAD = offsetof(struct thread, shot) }; /* below: what functions use of the stack meanwhile */
     char *low = (char *)(t->sp < from->sp ? t->sp : from->sp) - BELOW;
     word now[STORED], then[STORED];
     uint64_t state = spin_state(t);
