@@ -427,7 +427,7 @@ void spin_learn(const struct thread *t)
 {
     const struct event *e = ev(G->thread[t->id].at[t->done - 1]);
 
-    if (t->spin_from != t->done - 1 || e->kind != E_READ || (e->flags & F_SPURIOUS) || t->plain)
+    if (t->spin_from != t->done - 1 || e->kind != E_READ || (e->flags & F_SPURIOUS))
         return;
     uint64_t k = key(e->state, e->value);
     known[k >> 48] = k;
