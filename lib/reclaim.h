@@ -39,6 +39,11 @@ void lade_reclaim_wake(void);
 void lade_reclaim_turn(void);
 bool lade_reclaim_has_work(void);
 
+/* For fork.c. In the child in_child comes first, then after_fork. */
+void lade_reclaim_before_fork(void);
+void lade_reclaim_after_fork(void);
+void lade_reclaim_in_child(void);
+
 /* Held by whoever takes the list, waits for the readers and runs what was in it; inside: this thread is at that. */
 extern pthread_mutex_t lade_reclaim_mutex;
 extern _Thread_local bool lade_reclaim_inside;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "fork.h"
 #include "reclaim.h"
 #include "thread.h"
 #include "wait.h"
@@ -43,45 +44,47 @@ static void *work(void *unused)
 
 /*
  * A grace period that is going on holds locks of liburcu, which no thread of the child would give back: fork() waits for its
- * end. Not inside a read section, which would be waited for in turn, and not for ever, since a reader may have stopped. The
- * child can then free nothing: what waits is kept, and there are no new tables.
+ * end. Not inside a read section, which would be waited for in turn, and not for ever, since a reader may have stopped. If
+ * it is still going on, the child can free nothing: what waits is kept, and there are no new tables.
  */
 static _Thread_local bool holds;
 static bool lost;
 
-static void before_fork(void)
+static bool await_grace_period(void)
 {
     struct timespec until;
 
+    if (urcu_memb_read_ongoing())
+        return pthread_mutex_trylock(&lade_reclaim_mutex) == 0;
     (void)clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
-    holds = !lade_reclaim_inside && !urcu_memb_read_ongoing() && !pthread_mutex_timedlock(&lade_reclaim_mutex, &until);
+    return pthread_mutex_timedlock(&lade_reclaim_mutex, &until) == 0;
+}
+
+void lade_reclaim_before_fork(void)
+{
+    holds = !lade_reclaim_inside && await_grace_period();
     pthread_mutex_lock(&starting);
 }
 
-static void after_fork(void)
+void lade_reclaim_after_fork(void)
 {
     pthread_mutex_unlock(&starting);
     if (holds)
         pthread_mutex_unlock(&lade_reclaim_mutex);
 }
 
-static void in_child(void)
+void lade_reclaim_in_child(void)
 {
     lost = lost || !(holds || lade_reclaim_inside);
     atomic_store_explicit(&filled.waiters, 0, memory_order_relaxed);
     atomic_store_explicit(&started, false, memory_order_relaxed); /* the next one to come starts it */
-    after_fork();
 }
 
 static bool start(void)
 {
-    static bool forks_known;
     pthread_t thread;
 
-    if (!forks_known && pthread_atfork(before_fork, after_fork, in_child))
-        return false;
-    forks_known = true;
     return lade_thread_start(&thread, work, NULL) && !pthread_detach(thread);
 }
 
@@ -91,6 +94,8 @@ int lade_reclaim_start(void)
 
     if (atomic_load_explicit(&started, memory_order_relaxed))
         return LADE_OK;
+    if (!lade_fork_is_counted())
+        return LADE_NO_MEMORY;
     pthread_mutex_lock(&starting);
     there = atomic_load_explicit(&started, memory_order_relaxed) || (!lost && start());
     atomic_store_explicit(&started, there, memory_order_relaxed);

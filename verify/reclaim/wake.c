@@ -5,7 +5,7 @@
  * bound: two threads give a piece each, the freeing thread awaits work until both have run
  * executions: 1000
  * cover: slept
- * flags explore: --allow pthread_atfork --allow prctl --allow pthread_mutex_timedlock --allow clock_gettime
+ * flags explore: --allow prctl --allow pthread_mutex_timedlock --allow clock_gettime
  * timeout: 120
  */
 #define THREADS 3
@@ -16,6 +16,11 @@
 #include "reclaim.c"
 
 #include "reclaim_thread.c"
+
+bool lade_fork_is_counted(void)
+{
+    return true;
+}
 
 bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *context)
 {

@@ -37,7 +37,8 @@
  * Lifetime     some numbers repeat. A put under LADE_BAG_EVICT_OLDEST that sleeps between its last look at the slot and its
  *              step for just 2^16 rounds of capacity puts, or a multiple of that, may leave its element in place of a newer
  *              one. A check for EMPTY that sleeps while the bag's limit changes 2^32 times may miss an element.
- * fork         the child may use the bag only if no other thread was inside an operation; nobody waits across a fork.
+ * Fork         a child has its own copy of the bag and may use it. To the child, a thread that was inside an operation at
+ *              the fork is one that stopped for ever there: see Stopped. Nobody is woken across a fork.
  */
 #ifndef LADE_BAG_H
 #define LADE_BAG_H

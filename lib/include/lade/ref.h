@@ -20,6 +20,8 @@
  *              can release it again. And it works while the memory is still held, as it is during a grace period; after
  *              that no counter inside the object can tell.
  * Stopped      a thread that stops for ever keeps the references that it holds, and hinders nobody.
+ * Fork         a child has its own copy of the count, in which the threads that it does not have hold their references for
+ *              ever. It may use all functions, the deferred ones as far as table.h says.
  */
 #ifndef LADE_REF_H
 #define LADE_REF_H

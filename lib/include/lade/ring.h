@@ -26,6 +26,8 @@
  *              136 a handle.
  * Stopped      a thread that stops for ever hinders nobody. It keeps at most the word that it was about to push or has
  *              popped, and its handle; the ring loses no capacity. (spsc: the other side then meets FULL or EMPTY.)
+ * Fork         a child has its own copy of the ring and may use it. To the child, a thread that was inside an operation
+ *              at the fork is one that stopped for ever there: see Stopped.
  * Lifetime     an mpmc ring makes 2^63 / (1 + handles / capacity) operations or more. Then its turn numbers are used up, and
  *              it returns only LADE_FULL and LADE_EMPTY. The least is 2^47 - 2, for 1 word and 65,536 handles: 163 days at 10
  *              million operations a second. With no more handles than words it is 2^62 or more.

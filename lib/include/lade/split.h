@@ -38,6 +38,8 @@
  * Memory       exact: that of a table, one entry for each key, group and content; quota: 8 bytes more for each token and
  *              about 1 KiB for each class and thread. compact, arrays: allocated at creation.
  * Stopped      a thread that stops inside an operation hinders nobody: see table.h, and quota above.
+ * Fork         a child may use its own copy; with the exact store as far as table.h says. What it decides, the parent does
+ *              not learn: under the quota rule the two can decide the same item differently.
  */
 #ifndef LADE_SPLIT_H
 #define LADE_SPLIT_H

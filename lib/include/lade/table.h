@@ -26,10 +26,11 @@
  *              may have in hands, and nothing else: all others go on, and growth goes on. But cells of removed keys are
  *              then not used again: the table itself grows with the number of different keys inserted meanwhile.
  * Signals      a handler may call get on a table that it interrupted, whatever the operation.
- * Fork         the child may use a table if the thread that forks was the only one registered with liburcu, which does not
- *              forget the others; else it may only exec or _exit. fork() waits for a grace period that is going on, for a
- *              second at most; after that second, or when it was called inside a read section, the child frees nothing of what
- *              waits, and gets LADE_NO_MEMORY for new tables.
+ * Fork         a child has its own copy and may use it if no thread of the program but the one that forks was registered
+ *              with liburcu, which does not forget the others; else it may only exec or _exit. Threads of lade's own do not
+ *              count. fork() waits for a grace period that is going on, for a second at most, and not inside a read
+ *              section. If it is still going on then, the child frees nothing of what waits, and gets LADE_NO_MEMORY for
+ *              new tables.
  */
 #ifndef LADE_TABLE_H
 #define LADE_TABLE_H

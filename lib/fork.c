@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "fork.h"
+
+#include "reader.h"
+#include "reclaim.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static _Atomic uint32_t generation;
+static atomic_bool counted;
+
+/* The only place where locks are taken for fork(), so that their order is the same every time. */
+static void before_fork(void)
+{
+    lade_reclaim_before_fork();
+    lade_readers_before_fork();
+}
+
+static void after_fork(void)
+{
+    lade_readers_after_fork();
+    lade_reclaim_after_fork();
+}
+
+static void in_child(void)
+{
+    atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed); /* the child has one thread */
+    lade_readers_in_child();
+    lade_reclaim_in_child();
+    after_fork();
+}
+
+uint32_t lade_fork_generation(void)
+{
+    return atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
+bool lade_fork_is_counted(void)
+{
+    /* No lock and no pthread_once(): a fork() meanwhile could leave it held by a thread that the child does not have. */
+    if (atomic_load_explicit(&counted, memory_order_relaxed) ||
+        atomic_exchange_explicit(&counted, true, memory_order_relaxed))
+        return true;
+    if (pthread_atfork(before_fork, after_fork, in_child) == 0)
+        return true;
+    atomic_store_explicit(&counted, false, memory_order_relaxed);
+    return false;
+}
+
+/* No thread can be inside a function of the library while it is loaded. */
+__attribute__((constructor)) static void begin(void)
+{
+    (void)lade_fork_is_counted();
+}
