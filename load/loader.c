@@ -150,8 +150,7 @@ int lade_loader_next(struct lade_loader *l, struct lade_batch *batch, int64_t ti
     if (!l || !batch)
         return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "there is no loader, or no batch to fill");
     if (!lade_loader_is_here(l))
-        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET,
-                         "the loader was made before fork(); its workers are in the other process: make one in each");
+        return lade_loader_refuse_child(error);
     if (atomic_load_explicit(&l->cancelled, memory_order_relaxed))
         return lade_fail(error, LADE_CANCELLED, NULL, LADE_NO_OFFSET, "the loader was cancelled");
     if (l->ended != LADE_OK) {

@@ -5,6 +5,7 @@
 
 #include "loader_ring.h"
 #include "order.h"
+#include "reader.h"
 #include "source.h"
 #include "wait.h"
 
@@ -43,6 +44,7 @@ enum lade_worker_state {
 struct lade_worker {
     struct lade_loader *loader;
     pthread_t thread;
+    struct lade_reader reader;
     _Atomic uint32_t state;
     _Atomic uint64_t replaced; /* batch that was given to another one, + 1; 0: none */
     _Atomic uint64_t batch;    /* that it makes or is about to plan, + 1; 0: none */
@@ -67,7 +69,7 @@ struct lade_worker {
 
 struct lade_loader {
     struct lade_loader_config config;
-    pid_t process; /* whose threads the workers are */
+    uint32_t generation; /* of the process whose threads the workers are, see fork.h */
     struct lade_order order;
     size_t input_bytes, sample_bytes, scratch_bytes;
     unsigned buffers, buffers_max; /* made, and most */
@@ -142,8 +144,9 @@ bool lade_stream_relieve(struct lade_worker *late, struct lade_worker *w);
 int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout, struct lade_error *error);
 int lade_stream_create(struct lade_loader *l, struct lade_error *error);
 
-/* False in a child of fork(), which has the memory and not the workers. */
+/* False in a child of fork(), which has the memory and not the workers; what next returns there. */
 bool lade_loader_is_here(const struct lade_loader *l);
+int lade_loader_refuse_child(struct lade_error *error);
 
 /* Reads a state into a loader whose order is made. */
 int lade_loader_restore(struct lade_loader *l, const char *state, struct lade_error *error);

@@ -2,6 +2,8 @@
 /* How loaders come into being, and go. */
 #include "loader.h"
 
+#include "fork.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -256,12 +258,12 @@ static int create(struct lade_loader **loader, const struct lade_loader_config *
     int status = check(config, error);
     if (status != LADE_OK)
         return status;
-    struct lade_loader *l = allocate(64, sizeof *l);
+    struct lade_loader *l = lade_fork_is_counted() ? allocate(64, sizeof *l) : NULL;
     if (!l)
         return out_of_memory(error);
     memset(l, 0, sizeof *l);
     l->config = *config;
-    l->process = getpid();
+    l->generation = lade_fork_generation();
     fill_in(&l->config);
     status = make(l, state, error);
     if (status == LADE_OK)
@@ -286,7 +288,12 @@ int lade_loader_resume(struct lade_loader **loader, const struct lade_loader_con
 
 bool lade_loader_is_here(const struct lade_loader *l)
 {
-    return l->process == getpid();
+    return l->generation == lade_fork_generation();
+}
+
+int lade_loader_refuse_child(struct lade_error *error)
+{
+    return refuse(error, "the loader was made before fork(); its workers are in the other process: make one in each");
 }
 
 static bool all_have_ended(struct lade_loader *l)
@@ -302,7 +309,7 @@ int lade_loader_destroy(struct lade_loader *l, int64_t timeout)
 {
     if (!l)
         return LADE_OK;
-    if (!lade_loader_is_here(l)) {
+    if (!lade_loader_is_here(l)) { /* there is nobody to wait for */
         free_loader(l);
         return LADE_OK;
     }

@@ -69,6 +69,8 @@ int lade_loader_supervise(struct lade_loader *l, struct lade_error *error)
     const bool is_late = late >= 0 && lade_now() >= late;
     const unsigned workers = l->workers;
 
+    if (!lade_loader_is_here(l)) /* a signal handler has forked inside next */
+        return lade_loader_refuse_child(error);
     for (unsigned i = 0; i < workers; i++) {
         struct lade_worker *w = &l->worker[i];
         int status = LADE_OK;

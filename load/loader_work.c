@@ -5,7 +5,6 @@
 #include "thread.h"
 
 #include <string.h>
-#include <urcu/urcu-memb.h>
 
 #define SUBSTITUTES_MAX 16
 
@@ -281,7 +280,7 @@ static void leave(void *context)
     struct lade_loader *l = w->loader;
     bool lost = !w->finished;
 
-    urcu_memb_unregister_thread();
+    lade_reader_unregister(&w->reader);
     lade_count(&w->running_time, (uint64_t)(lade_now() - atomic_load_explicit(&w->begin, memory_order_relaxed)));
     /* Who is lost keeps its buffer for the thread that takes its place. */
     if (!lost && w->has_buffer) {
@@ -297,7 +296,7 @@ static void *work(void *context)
 {
     struct lade_worker *w = context;
 
-    urcu_memb_register_thread();
+    lade_reader_register(&w->reader);
     pthread_cleanup_push(leave, w);
     if (w->loader->bag)
         lade_stream_work(w);

@@ -2,6 +2,7 @@
 #include "order.h"
 
 #include "checksum.h"
+#include "reader.h"
 #include "source.h"
 #include "thread.h"
 
@@ -9,7 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <urcu/urcu-memb.h>
 
 /* Purposes of lade_key_make(). */
 enum { ORDER = 0x7264726f, DRAW = 0x77617264, SUBSTITUTE = 0x73627573 };
@@ -89,13 +89,14 @@ static int list_members(struct survey *s)
 static void *go_over(void *context)
 {
     struct survey *s = context;
+    struct lade_reader reader;
 
-    urcu_memb_register_thread();
+    lade_reader_register(&reader);
     if (s->share)
         s->status = list_members(s);
     else
         count_members(s);
-    urcu_memb_unregister_thread();
+    lade_reader_unregister(&reader);
     return NULL;
 }
 

@@ -2,32 +2,6 @@
 /* Loaders at the edges of what they take. */
 #include "states.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* The child of a fork has the batches that were finished, and nobody who makes more. */
-Test(loader_edges, fork_leaves_the_workers_behind)
-{
-    struct lade_source *source = numbers(100);
-    const struct lade_loader_config config = {.source = source, .batch = 5, .threads = 2};
-    struct lade_loader *l = open_loader(&config);
-    struct lade_batch batch = next_of(l);
-    int code = 0;
-
-    pid_t child = fork();
-    if (child == 0) {
-        struct lade_error error = {.text = ""};
-        bool refused = lade_loader_next(l, &batch, 0, &error) == LADE_INVALID && strstr(error.text, "fork()");
-        _exit(refused && lade_loader_destroy(l, 0) == LADE_OK ? 0 : 1);
-    }
-    cr_assert(child > 0 && waitpid(child, &code, 0) == child);
-    cr_assert(WIFEXITED(code) && WEXITSTATUS(code) == 0);
-    lade_loader_release(l, &batch);
-    batch = next_of(l);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
-    lade_source_close(source);
-}
-
 Test(loader_edges, numbers_out_of_range)
 {
     struct lade_source *source = numbers(100);

@@ -48,6 +48,16 @@ bool lade_loader_is_here(const struct lade_loader *l)
     return true;
 }
 
+void lade_reader_register(struct lade_reader *reader)
+{
+    (void)reader;
+}
+
+void lade_reader_unregister(struct lade_reader *reader)
+{
+    (void)reader;
+}
+
 uint64_t lade_order_left(const struct lade_order *order, const struct lade_cursor *cursor)
 {
     (void)order, (void)cursor;
@@ -132,6 +142,7 @@ NEVER(int, lade_pipeline_run,
       (const struct lade_pipeline *pipeline, const struct lade_draw *draw, const void *from, void *to, void *scratch))
 NEVER(uint64_t, lade_order_length, (const struct lade_order *order, uint64_t epoch))
 NEVER(uint64_t, lade_order_substitute, (const struct lade_order *order, uint64_t epoch, uint64_t id, uint64_t attempt))
+NEVER(int, lade_loader_refuse_child, (struct lade_error * error))
 NEVER(void, lade_bag_close, (struct lade_bag * bag))
 NEVER(void, lade_stream_work, (struct lade_worker * w))
 NEVER(bool, lade_stream_relieve, (struct lade_worker * late, struct lade_worker *w))

@@ -29,8 +29,10 @@
  *              any instruction holds back the batch that it makes until it is replaced (config.worker_timeout), and nobody else.
  * Memory       config.slots batches and one for each worker, allocated at creation, and one more for each worker that is replaced.
  *              Per sample of the source: nothing with LADE_DRAW_ONCE, whatever the split keeps; 12 bytes for the other draws.
- * Fork         the workers stay in the process that made the loader. In a child, next returns LADE_INVALID, and destroy frees the
- *              memory; make a loader in each process.
+ * Fork         the workers stay in the process that made the loader. In a child, next returns LADE_INVALID at once, destroy
+ *              frees the memory without waiting, and the others work on the child's copy. Make a loader in each process;
+ *              it may have the same source, pipeline and split. A function of source or pipeline that forks is inside a
+ *              worker: that child may only exec or _exit. So may a child of vfork() or _Fork(), which run no handlers.
  * Errors       a negative status and a text in struct lade_error.
  */
 #ifndef LADE_LOADER_H
@@ -117,7 +119,7 @@ struct lade_batch {
 /*
  * The next batch, waiting up to timeout nanoseconds (LADE_FOREVER: as long as it takes; 0 or any other negative one: not at all).
  * LADE_OK; LADE_TIMEOUT, try again; LADE_CLOSED: the last epoch has ended; LADE_CANCELLED; LADE_TOO_MANY: all slots are with the
- * consumer: release one; else the error of a sample (LADE_IO where a function of the user answers one of those above), or
+ * consumer: release one; LADE_INVALID: this is a child of fork(); else the error of a sample (LADE_IO where a function of the user answers one of those above), or
  * LADE_LIMITED when more faults or replacements than agreed happened. After an error other than LADE_TIMEOUT and LADE_TOO_MANY it answers the same again.
  */
 LADE_API int lade_loader_next(struct lade_loader *loader, struct lade_batch *batch, int64_t timeout,
@@ -132,7 +134,7 @@ LADE_API void lade_loader_cancel(struct lade_loader *loader);
 /*
  * Stops the workers and frees everything, batches that were not released included. timeout is as for next. LADE_OK; LADE_TIMEOUT: a
  * worker is still inside a function of the source or the pipeline: the loader stays, cancelled; call again, and keep source,
- * pipeline and split until it answers LADE_OK. NULL is fine.
+ * pipeline and split until it answers LADE_OK. In a child of fork() LADE_OK without waiting. NULL is fine.
  */
 LADE_API int lade_loader_destroy(struct lade_loader *loader, int64_t timeout);
 
