@@ -71,6 +71,13 @@ struct lade_backend {
     void *(*event_native)(void *self, void *event);
     /* See lade_feeder_native(). */
     void *(*native)(void *self, unsigned which);
+
+    /*
+     * This is a child of fork(), which does not have the driver's threads: the driver must not be called any more, nor a
+     * lock be waited for. Behind it come only the put functions, unpin and close, which then free what malloc gave.
+     * NULL: there is no driver.
+     */
+    void (*lose)(void *self);
 };
 
 extern const struct lade_backend lade_backend_host;

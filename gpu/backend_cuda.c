@@ -15,6 +15,7 @@ struct cuda {
     int device;
     cudaStream_t copies;
     cudaStream_t side; /* waits for events of the consumer, so that the copies need not */
+    bool lost;         /* see lose in backend.h */
 };
 
 struct event {
@@ -118,6 +119,8 @@ static int cuda_open(void **self, const struct lade_backend_config *config, stru
 #define GIVE_BACK(C, CALL)                                                                                             \
     do {                                                                                                               \
         int before_ = (C)->device;                                                                                     \
+        if ((C)->lost)                                                                                                 \
+            break;                                                                                                     \
         (void)lade_cuda_enter((C)->device, &before_);                                                                  \
         if ((CALL) != cudaSuccess)                                                                                     \
             (void)cudaGetLastError();                                                                                  \
@@ -131,6 +134,13 @@ static void cuda_close(void *self)
     GIVE_BACK(c, cudaStreamDestroy(c->copies));
     GIVE_BACK(c, cudaStreamDestroy(c->side));
     free(c);
+}
+
+static void cuda_lose(void *self)
+{
+    struct cuda *c = self;
+
+    c->lost = true;
 }
 
 static int out_of_memory_or(struct lade_feeder_failure *failure, const char *call, cudaError_t code)
@@ -394,4 +404,5 @@ LADE_API const struct lade_backend lade_backend_cuda = {
     .query = cuda_query,
     .event_native = cuda_event_native,
     .native = cuda_native,
+    .lose = cuda_lose,
 };

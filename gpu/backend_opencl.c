@@ -27,6 +27,7 @@ struct opencl {
     cl_command_queue queue;
     pthread_mutex_t lock; /* of the list, which is touched when a feeder is made and freed */
     struct staging *staging;
+    bool lost;     /* see lose in backend.h */
     cl_uint waits; /* of the next copy */
     cl_event wait[WAITS_MAX];
 };
@@ -96,11 +97,26 @@ static void opencl_close(void *self)
 {
     struct opencl *o = self;
 
-    forget_waits(o);
-    clReleaseCommandQueue(o->queue);
-    clReleaseContext(o->context);
-    pthread_mutex_destroy(&o->lock);
+    if (!o->lost) {
+        forget_waits(o);
+        clReleaseCommandQueue(o->queue);
+        clReleaseContext(o->context);
+        pthread_mutex_destroy(&o->lock);
+    }
     free(o);
+}
+
+/* The lock may be held by a thread that is not here. */
+static void opencl_lose(void *self)
+{
+    struct opencl *o = self;
+
+    o->lost = true;
+    while (o->staging) {
+        struct staging *s = o->staging;
+        o->staging = s->next;
+        free(s);
+    }
 }
 
 static int opencl_pin(void *self, void *memory, size_t bytes, struct lade_feeder_failure *failure)
@@ -137,6 +153,8 @@ static void opencl_unpin(void *self, void *memory, size_t bytes)
     struct staging **link = &o->staging, *s;
 
     (void)bytes;
+    if (o->lost)
+        return;
     pthread_mutex_lock(&o->lock);
     while (*link && (*link)->memory != memory)
         link = &(*link)->next;
@@ -185,9 +203,9 @@ static int opencl_device_get(void *self, size_t bytes, void **memory, struct lad
 
 static void opencl_device_put(void *self, void *memory, size_t bytes)
 {
-    (void)self;
     (void)bytes;
-    clReleaseMemObject(memory);
+    if (!((const struct opencl *)self)->lost)
+        clReleaseMemObject(memory);
 }
 
 static int opencl_event_get(void *self, void **event, struct lade_feeder_failure *failure)
@@ -208,8 +226,8 @@ static void replace(struct event *e, cl_event next, const char *call)
 
 static void opencl_event_put(void *self, void *event)
 {
-    (void)self;
-    replace(event, NULL, NULL);
+    if (!((const struct opencl *)self)->lost)
+        replace(event, NULL, NULL);
     free(event);
 }
 
@@ -369,4 +387,5 @@ const struct lade_backend lade_backend_opencl = {
     .query = opencl_query,
     .event_native = opencl_event_native,
     .native = opencl_native,
+    .lose = opencl_lose,
 };

@@ -2,6 +2,7 @@
 #include "converter.h"
 
 #include "feeder.h"
+#include "fork.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,15 @@
 struct lade_converter {
     const struct lade_converter_ops *ops;
     void *self;
-    uint64_t numbers; /* of an image */
+    uint64_t numbers;    /* of an image */
+    uint32_t generation; /* of the process whose driver knows it */
 };
+
+/* The host has no driver. */
+static bool is_here(const struct lade_converter *c)
+{
+    return c->ops == &lade_converter_host || c->generation == lade_fork_generation();
+}
 
 struct host {
     uint32_t pixels, channels;
@@ -93,6 +101,7 @@ int lade_converter_create(struct lade_converter **converter, const struct lade_c
     }
     c->ops = ops;
     c->numbers = (uint64_t)config->pixels * config->channels;
+    c->generation = lade_fork_generation();
     *converter = c;
     return LADE_OK;
 }
@@ -104,6 +113,9 @@ int lade_converter_run(struct lade_converter *c, const struct lade_feeder_tensor
     const struct lade_shape *shape = from->shape;
     uint64_t numbers = 1;
 
+    if (!is_here(c))
+        return lade_feeder_refuse(error, LADE_INVALID,
+                                  "the converter was made before fork(): make one in each process");
     for (unsigned d = 1; d < shape->dims; d++)
         numbers *= shape->dim[d];
     if (shape->dtype != LADE_U8 || shape->dims == 0 || numbers != c->numbers || shape->dim[0] > UINT32_MAX)
@@ -116,6 +128,9 @@ void lade_converter_destroy(struct lade_converter *c)
 {
     if (!c)
         return;
-    c->ops->destroy(c->self);
+    if (is_here(c))
+        c->ops->destroy(c->self);
+    else
+        free(c->self);
     free(c);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a backend brings to convert on its device. Internal; failures as in backend.h. */
+/*
+ * What a backend brings to convert on its device. Internal; failures as in backend.h. self is one piece of memory that
+ * malloc gave: in a child of fork(), where the driver must not be called, it is all that is freed.
+ */
 #ifndef LADE_GPU_CONVERTER_H
 #define LADE_GPU_CONVERTER_H
 

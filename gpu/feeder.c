@@ -244,6 +244,8 @@ static int slots_try(struct lade_feeder *f, enum slots_call call, uint64_t *numb
 
     if (call == CLAIM)
         return lade_slots_claim(&f->slots, number);
+    if (!lade_feeder_is_here(f))
+        return LADE_INVALID;
     do
         status = lade_slots_take(&f->slots, number);
     while (status == LADE_EMPTY && f->help && help(f));
@@ -294,6 +296,8 @@ static int take(struct lade_feeder *f, uint64_t *number, int64_t timeout)
 /* Where the batches end, the slot says why; it stays as it is. */
 static int say_end(struct lade_feeder *f, int status, uint64_t number, struct lade_error *error)
 {
+    if (status == LADE_INVALID)
+        return lade_feeder_refuse_child(error);
     if (status == LADE_DEVICE)
         return lade_feeder_say(error, status, f->backend->name, &f->failure);
     if (status != LADE_CLOSED || number == UINT64_MAX)
@@ -341,6 +345,8 @@ int lade_feeder_stream_wait(struct lade_feeder *f, const struct lade_feeder_batc
 {
     struct lade_feeder_failure failure;
 
+    if (!lade_feeder_is_here(f))
+        return LADE_INVALID;
     if (!f->backend->copies ||
         f->backend->stream_wait(f->device, stream, f->slot[batch->slot].ready, &failure) == LADE_OK)
         return LADE_OK;
@@ -349,6 +355,8 @@ int lade_feeder_stream_wait(struct lade_feeder *f, const struct lade_feeder_batc
 
 int lade_feeder_host_wait(struct lade_feeder *f, const struct lade_feeder_batch *batch, int64_t timeout)
 {
+    if (!lade_feeder_is_here(f))
+        return LADE_INVALID;
     if (!f->backend->copies)
         return LADE_OK;
     return lade_feeder_await(f, f->slot[batch->slot].ready, lade_deadline(lade_now(), timeout), false,
@@ -374,6 +382,8 @@ int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned m
 {
     struct lade_feeder_failure failure;
 
+    if (!lade_feeder_is_here(f))
+        return LADE_INVALID;
     if (done != LADE_FEEDER_DONE) {
         /* Without an event nobody knows when the slot may be written: it stays as it is. */
         if (f->backend->record(f->device, slot->done[mark], done, handle, &failure) != LADE_OK)

@@ -40,6 +40,7 @@ struct lade_feeder_counts {
 
 struct lade_feeder {
     struct lade_slots slots;
+    uint32_t generation; /* of the process whose threads fill, see fork.h */
     struct lade_slot *slot;
     const struct lade_backend *backend;
     void *device; /* the backend's self */
@@ -73,6 +74,9 @@ struct lade_feeder {
 /* What the feeder's threads do: one batch. Whether there can be another one. */
 bool lade_feeder_fill_one(struct lade_feeder *f);
 
+/* False in a child of fork(), which has the memory, and neither the threads nor the device. */
+bool lade_feeder_is_here(const struct lade_feeder *f);
+
 /* A thread, or a consumer that fills, is gone. */
 void lade_feeder_gone(struct lade_feeder *f);
 
@@ -105,6 +109,9 @@ int lade_feeder_say(struct lade_error *error, int status, const char *backend,
 __attribute__((format(printf, 3, 4)))
 #endif
 int lade_feeder_refuse(struct lade_error *error, int status, const char *format, ...);
+
+/* That the feeder belongs to another process. LADE_INVALID. */
+int lade_feeder_refuse_child(struct lade_error *error);
 
 /* That fill said it wrote so many rows. LADE_INVALID. */
 int lade_feeder_say_rows(struct lade_error *error, uint64_t rows, uint64_t most);

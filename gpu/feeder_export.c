@@ -31,7 +31,7 @@ static void delete_exported(struct DLManagedTensorVersioned *managed)
     struct exported *e = managed->manager_ctx;
     struct lade_feeder *f = e->feeder;
 
-    /* A failure of the device is kept by the feeder; there is nobody to tell it here. */
+    /* A failure of the device is kept by the feeder; there is nobody to tell it here. In a child only memory is freed. */
     (void)lade_feeder_let_go(f, e->slot, 1 + e->tensor, e->done, e->handle);
     free(e);
     lade_feeder_leave(f);
@@ -72,7 +72,7 @@ int lade_feeder_export(struct lade_feeder *f, const struct lade_feeder_batch *ba
 {
     struct lade_slot *slot = &f->slot[batch->slot];
 
-    if (tensor >= f->tensors)
+    if (!lade_feeder_is_here(f) || tensor >= f->tensors)
         return LADE_INVALID;
     if (slot->exported & 1u << tensor)
         return LADE_TOO_MANY;

@@ -4,6 +4,7 @@
 #include "feeder.h"
 
 #include "alloc.h"
+#include "fork.h"
 #include "thread.h"
 
 #include <inttypes.h>
@@ -51,6 +52,11 @@ void lade_feeder_nap(_Atomic uint32_t *word, uint32_t number, int64_t until)
         (void)prctl(PR_SET_TIMERSLACK, (unsigned long)habit, 0, 0, 0);
 }
 
+bool lade_feeder_is_here(const struct lade_feeder *f)
+{
+    return f->generation == lade_fork_generation();
+}
+
 /* Until the device has passed all that it was given. A device that fails does nothing any more. */
 static int await_device(struct lade_feeder *f, int64_t deadline)
 {
@@ -70,6 +76,8 @@ int lade_feeder_close(struct lade_feeder *f, int64_t timeout)
 {
     int64_t deadline = lade_deadline(lade_now(), timeout);
 
+    if (!lade_feeder_is_here(f))
+        return LADE_INVALID;
     lade_slots_stop(&f->slots, LADE_CLOSED);
     int status = lade_feeder_await_alone(f, deadline);
     return status == LADE_OK ? await_device(f, deadline) : status;
@@ -77,7 +85,7 @@ int lade_feeder_close(struct lade_feeder *f, int64_t timeout)
 
 static void free_device(struct lade_feeder *f, void *memory)
 {
-    if (!memory)
+    if (!memory || (f->device_alloc && !lade_feeder_is_here(f)))
         return;
     if (f->device_alloc)
         f->device_alloc->put(f->device_alloc->context, memory, f->bytes);
@@ -102,6 +110,8 @@ static void free_slot(struct lade_feeder *f, struct lade_slot *slot)
 /* What there is, so that it also undoes a creation that got half way. */
 static void free_feeder(struct lade_feeder *f)
 {
+    if (f->device && f->backend->lose && !lade_feeder_is_here(f))
+        f->backend->lose(f->device);
     for (unsigned i = 0; f->slot && i < f->slots.depth; i++)
         free_slot(f, &f->slot[i]);
     if (f->device)
@@ -115,7 +125,8 @@ static void last_left(struct lade_ref *users)
 {
     struct lade_feeder *f = (struct lade_feeder *)(void *)((char *)users - offsetof(struct lade_feeder, users));
 
-    (void)await_device(f, -1);
+    if (lade_feeder_is_here(f))
+        (void)await_device(f, -1);
     free_feeder(f);
 }
 
@@ -135,7 +146,8 @@ void lade_feeder_destroy(struct lade_feeder *f)
 {
     if (!f)
         return;
-    end_threads(f);
+    if (lade_feeder_is_here(f))
+        end_threads(f);
     lade_feeder_leave(f);
 }
 
@@ -260,10 +272,12 @@ static int start(struct lade_feeder *f, unsigned fillers)
 
 static struct lade_feeder *new_feeder(void)
 {
-    struct lade_feeder *f = lade_array_get(&lade_default, 1, sizeof *f);
+    struct lade_feeder *f = lade_fork_is_counted() ? lade_array_get(&lade_default, 1, sizeof *f) : NULL;
 
-    if (f)
+    if (f) {
         memset(f, 0, sizeof *f);
+        f->generation = lade_fork_generation();
+    }
     return f;
 }
 

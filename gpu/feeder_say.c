@@ -60,6 +60,13 @@ int lade_feeder_refuse(struct lade_error *error, int status, const char *format,
     return status;
 }
 
+int lade_feeder_refuse_child(struct lade_error *error)
+{
+    return lade_feeder_refuse(
+        error, LADE_INVALID,
+        "made before fork(); its threads and its device are in the other process: make one in each");
+}
+
 bool lade_feeder_failed(struct lade_feeder *f, struct lade_feeder_failure *failure)
 {
     if (lade_slots_stopped(&f->slots) != LADE_DEVICE)
@@ -71,7 +78,7 @@ bool lade_feeder_failed(struct lade_feeder *f, struct lade_feeder_failure *failu
 
 void *lade_feeder_native(struct lade_feeder *f, unsigned which)
 {
-    return which < 2 ? f->backend->native(f->device, which) : NULL;
+    return which < 2 && lade_feeder_is_here(f) ? f->backend->native(f->device, which) : NULL;
 }
 
 static uint64_t read_count(_Atomic uint64_t *count)

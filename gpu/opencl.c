@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl.h"
 
+#include "fork.h"
+
+#include <stdatomic.h>
 #include <stdio.h>
 
 enum { PLATFORMS_MAX = 16, DEVICES_MAX = 64 };
@@ -52,6 +55,21 @@ int lade_opencl_fail(struct lade_feeder_failure *failure, const char *call, cl_i
     failure->code = code;
     (void)snprintf(failure->text, sizeof failure->text, "%s", lade_opencl_text(code));
     return LADE_DEVICE;
+}
+
+/* A driver that was used before fork() has its threads in the other process, and a call may wait for them for ever. */
+static bool driver_is_here(struct lade_feeder_failure *failure)
+{
+    static _Atomic uint64_t user; /* generation of the process that came first, + 1; 0: none yet */
+    uint64_t mine = lade_fork_generation() + UINT64_C(1), first = 0;
+
+    if (atomic_compare_exchange_strong_explicit(&user, &first, mine, memory_order_relaxed, memory_order_relaxed) ||
+        first == mine)
+        return true;
+    (void)lade_opencl_fail(failure, "open", CL_INVALID_OPERATION);
+    (void)snprintf(failure->text, sizeof failure->text,
+                   "OpenCL was used before fork(); its driver is in the other process");
+    return false;
 }
 
 /* A context of the user. */
@@ -109,6 +127,8 @@ int lade_opencl_open(cl_context *context, cl_device_id *device, unsigned number,
 
     *context = native[0];
     *device = native[1];
+    if (!driver_is_here(failure))
+        return LADE_INVALID;
     if (!*context && *device) {
         (void)lade_opencl_fail(failure, "open", CL_INVALID_CONTEXT);
         return LADE_INVALID;

@@ -18,7 +18,7 @@ const char *lade_opencl_text(cl_int code);
 /*
  * The device of this number, counted over all platforms, in their order; or where native[0] is a cl_context, it and its
  * device native[1] (NULL: its first). The context is to be released. LADE_ABSENT: there is none.
- * LADE_INVALID: a device without its context.
+ * LADE_INVALID: a device without its context, or OpenCL was used before fork().
  */
 int lade_opencl_open(cl_context *context, cl_device_id *device, unsigned number, void *const native[2],
                      struct lade_feeder_failure *failure);

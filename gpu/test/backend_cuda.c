@@ -47,6 +47,28 @@ static cudaStream_t stream_at(int device)
     return stream;
 }
 
+/* As in a child of fork(): what the runtime gave stays with it, the rest is freed. */
+Test(cuda, after_lose_the_runtime_is_not_called)
+{
+    enum { BYTES = 8192 };
+    void *self = opened(1), *staging, *device, *event;
+    static char pinned[BYTES] __attribute__((aligned(4096)));
+
+    cr_assert_eq(cuda->staging_get(self, BYTES, &staging, &failure), LADE_OK);
+    cr_assert_eq(cuda->device_get(self, BYTES, &device, &failure), LADE_OK);
+    cr_assert_eq(cuda->event_get(self, &event, &failure), LADE_OK);
+    cr_assert_eq(cuda->pin(self, pinned, BYTES, &failure), LADE_OK);
+    unsigned left = standin_left();
+    cr_assert(left > 0);
+    cuda->lose(self);
+    cuda->event_put(self, event);
+    cuda->device_put(self, device, BYTES);
+    cuda->unpin(self, pinned, BYTES);
+    cuda->staging_put(self, staging, BYTES);
+    cuda->close(self);
+    cr_assert_eq(standin_left(), left);
+}
+
 Test(cuda, a_copy_arrives_and_says_so)
 {
     enum { BYTES = 8192 };

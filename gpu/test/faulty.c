@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 atomic_long faulty_all;
 static atomic_ullong calls;
@@ -25,6 +26,16 @@ void faulty_die(const char *text)
     abort();
 }
 
+/* Without the thread there is nothing to lock. */
+static void faulty_lock(struct faulty *d)
+{
+    if (d->left)
+        return;
+    if (d->process != getpid())
+        faulty_die("a call in a child of fork()");
+    pthread_mutex_lock(&d->lock);
+}
+
 /* Marsaglia 2003. */
 unsigned faulty_any(struct faulty *d, unsigned below)
 {
@@ -36,6 +47,8 @@ unsigned faulty_any(struct faulty *d, unsigned below)
 
 int faulty_may_fail(struct faulty *d, const char *call, struct lade_feeder_failure *failure)
 {
+    if (d->process != getpid())
+        faulty_die("a call in a child of fork()");
     bool counts = !d->config.fail_name || strcmp(d->config.fail_name, call) == 0;
 
     atomic_fetch_add(&calls, 1);
@@ -100,9 +113,10 @@ bool faulty_is_complete(const struct faulty_event *event)
 
 void faulty_free_event(struct faulty *d, struct faulty_event *event)
 {
-    pthread_mutex_lock(&d->lock);
+    faulty_lock(d);
     let_go(event->record);
-    pthread_mutex_unlock(&d->lock);
+    if (!d->left)
+        pthread_mutex_unlock(&d->lock);
     free(event);
 }
 
@@ -199,6 +213,7 @@ int faulty_open(void **self, const struct lade_backend_config *config, struct la
     if (!d || !c)
         faulty_die("no config, or out of memory");
     d->config = *c;
+    d->process = getpid();
     d->random = c->seed * 2 + 1;
     d->streams = 2;
     atomic_store(&calls, 0);
@@ -232,21 +247,34 @@ void faulty_close(void *self)
 {
     struct faulty *d = self;
 
-    pthread_mutex_lock(&d->lock);
-    d->ends = true;
-    pthread_cond_broadcast(&d->changed);
-    pthread_mutex_unlock(&d->lock);
-    pthread_join(d->thread, NULL);
+    if (!d->left) {
+        faulty_lock(d);
+        d->ends = true;
+        pthread_cond_broadcast(&d->changed);
+        pthread_mutex_unlock(&d->lock);
+        pthread_join(d->thread, NULL);
+    }
     drop_operations(d);
     while (d->user_events) {
         struct faulty_event *event = d->user_events;
         d->user_events = event->next;
         faulty_free_event(d, event);
     }
-    pthread_cond_destroy(&d->changed);
-    pthread_mutex_destroy(&d->lock);
+    if (!d->left) {
+        pthread_cond_destroy(&d->changed);
+        pthread_mutex_destroy(&d->lock);
+    }
     free(d);
     atomic_fetch_sub(&faulty_all, 1);
+}
+
+void faulty_leave(void *self)
+{
+    struct faulty *d = self;
+
+    if (d->process == getpid())
+        faulty_die("left where its thread is");
+    d->left = true;
 }
 
 struct faulty *faulty_of(struct lade_feeder *feeder)
@@ -310,6 +338,8 @@ void faulty_hang(struct faulty *d, bool hangs)
     pthread_mutex_lock(&d->lock);
     d->hangs = hangs;
     pthread_cond_broadcast(&d->changed);
+    while (hangs && d->busy)
+        pthread_cond_wait(&d->changed, &d->lock);
     pthread_mutex_unlock(&d->lock);
 }
 

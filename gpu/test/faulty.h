@@ -2,7 +2,8 @@
 /*
  * A device that does what a device may do at worst, for tests. One thread of its own works through the streams: whichever
  * stream it likes, step by step, with rests in between. It copies in pieces, writes poison over memory before it copies
- * there, and says late that an event is complete. Calls fail when they are told to, and the device can hang or be lost.
+ * there, and says late that an event is complete. Calls fail when they are told to, and the device can hang or be lost. In a
+ * child of fork(), where the thread is not, a call that asks for it ends the program.
  */
 #ifndef LADE_TEST_FAULTY_H
 #define LADE_TEST_FAULTY_H
@@ -47,7 +48,7 @@ void faulty_launch(struct faulty *device, struct faulty_stream *stream, void (*k
 /* Waits until all streams are empty. */
 void faulty_finish(struct faulty *device);
 
-/* Nothing is done while it hangs. */
+/* Nothing is done while it hangs; what was under way has been done when this returns. */
 void faulty_hang(struct faulty *device, bool hangs);
 
 /* Everything fails from here on, and what is in the streams is never done. */

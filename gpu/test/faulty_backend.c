@@ -26,6 +26,8 @@ static int get_memory(struct faulty *d, const char *call, size_t bytes, void **m
 /* Nothing that the device is still to do may use the memory; a lost device does nothing. */
 static void check_unused(struct faulty *d, const void *memory)
 {
+    if (d->left)
+        return;
     pthread_mutex_lock(&d->lock);
     while (d->busy)
         pthread_cond_wait(&d->changed, &d->lock);
@@ -204,4 +206,5 @@ const struct lade_backend faulty_backend = {
     .query = faulty_query,
     .event_native = faulty_event_native,
     .native = faulty_native,
+    .lose = faulty_leave,
 };

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #define STREAMS_MAX 64
 
@@ -43,12 +44,14 @@ struct faulty {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t thread;
+    pid_t process;
     struct faulty_stream stream[STREAMS_MAX]; /* 0 copies, 1 serves the consumers' events */
     unsigned streams;
     struct faulty_event *user_events;
     uint64_t random;
     uint64_t fails; /* calls that could fail so far */
     bool hangs, lost, ends, busy;
+    bool left; /* this is a child of fork(): there is no thread, and nobody may ask for the lock */
 };
 
 extern atomic_long faulty_all; /* things got and not put */
@@ -73,5 +76,6 @@ void faulty_free_event(struct faulty *d, struct faulty_event *event);
 
 int faulty_open(void **self, const struct lade_backend_config *config, struct lade_feeder_failure *failure);
 void faulty_close(void *self);
+void faulty_leave(void *self);
 
 #endif

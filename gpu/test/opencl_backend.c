@@ -3,7 +3,9 @@
 #include "backend.h"
 #include "batches.h"
 #include "opencl_device.h"
+#include "test/forked.h"
 
+#include <lade/convert.h>
 #include <stdlib.h>
 
 enum { BATCHES = 60, LATE = 8 };
@@ -229,4 +231,57 @@ Test(opencl, a_queue_of_another_context_is_refused)
     clReleaseEvent(open);
     lost(feeder, "clEnqueueBarrierWithWaitList", CL_INVALID_CONTEXT);
     device_close(&other);
+}
+
+struct inherited {
+    struct lade_feeder *feeder;
+    struct lade_converter *converter;
+    struct lade_feeder_config *config;
+    void *queue;
+};
+
+static void use_in_child(void *context)
+{
+    struct inherited *i = context;
+    struct lade_feeder *another = NULL;
+
+    child_check(lade_feeder_next(i->feeder, &batch, LADE_FOREVER, &error) == LADE_INVALID);
+    child_check(strstr(error.text, "fork()") != NULL);
+    child_check(lade_feeder_stream_wait(i->feeder, &batch, i->queue) == LADE_INVALID);
+    child_check(lade_feeder_host_wait(i->feeder, &batch, LADE_FOREVER) == LADE_INVALID);
+    child_check(lade_feeder_release(i->feeder, &batch, LADE_FEEDER_STREAM, i->queue) == LADE_INVALID);
+    child_check(lade_converter_run(i->converter, &batch.tensor[IMAGES], NULL, i->queue, &error) == LADE_INVALID);
+    lade_converter_destroy(i->converter);
+    lade_feeder_destroy(i->feeder);
+    child_check(lade_feeder_create(&another, i->config, &error) == LADE_INVALID && !another);
+    child_check(strstr(error.text, "fork()") != NULL);
+}
+
+/* The driver's threads are not in a child, and a call could wait for them for ever. */
+Test(opencl, a_child_is_told_at_once, .timeout = 60)
+{
+    static const float table[6] = {1, 1, 1, 0, 0, 0};
+    struct producer p = {.batches = UINT64_MAX};
+    struct lade_feeder_config c = config_of(&p);
+    struct inherited i = {.config = &c};
+
+    i.feeder = made(&c);
+    const struct lade_converter_config convert = {
+        .backend = "opencl",
+        .native = {lade_feeder_native(i.feeder, 0), lade_feeder_native(i.feeder, 1)},
+        .pixels = PIXELS / 3,
+        .channels = 3,
+        .dtype = LADE_F32,
+        .table = table,
+    };
+    cr_assert_eq(lade_converter_create(&i.converter, &convert, &error), LADE_OK, "%s", error.text);
+    i.queue = queue_of(i.feeder);
+    cr_assert_eq(lade_feeder_next(i.feeder, &batch, LADE_FOREVER, &error), LADE_OK);
+    cr_assert(child_runs(use_in_child, &i));
+    cr_assert_eq(lade_feeder_stream_wait(i.feeder, &batch, i.queue), LADE_OK, "here all is as it was");
+    cr_assert_eq(lade_feeder_release(i.feeder, &batch, LADE_FEEDER_STREAM, i.queue), LADE_OK);
+    cr_assert_eq(lade_feeder_next(i.feeder, &batch, LADE_FOREVER, &error), LADE_OK);
+    lade_converter_destroy(i.converter);
+    clReleaseCommandQueue(i.queue);
+    lade_feeder_destroy(i.feeder);
 }

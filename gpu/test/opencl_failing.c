@@ -6,14 +6,17 @@
 #include "backend.h"
 #include "batches.h"
 #include "opencl.h"
+#include "test/forked.h"
 
 #include <criterion/criterion.h>
 
 static const char *fail_call = ""; /* set while no feeder runs */
 static atomic_int fail_n, left;    /* the call that fails, counted down; objects that were not given back */
+static atomic_ullong made_calls;
 
 static bool fails(const char *call)
 {
+    atomic_fetch_add(&made_calls, 1);
     return strcmp(call, fail_call) == 0 && atomic_fetch_sub(&fail_n, 1) == 1;
 }
 
@@ -161,4 +164,28 @@ Test(opencl, a_call_that_fails_ends_the_feeder)
             cr_assert_eq(failure.code, CL_OUT_OF_RESOURCES);
             cr_assert_eq(atomic_load(&left), 0, "%s %d: %d left", calls[i], n, atomic_load(&left));
         }
+}
+
+static void free_in_child(void *feeder)
+{
+    atomic_store(&made_calls, 0);
+    lade_feeder_destroy(feeder);
+    child_check(atomic_load(&made_calls) == 0);
+}
+
+/* A child of fork() frees a feeder without the driver, whose threads it does not have. */
+Test(opencl, a_child_calls_nothing)
+{
+    struct producer p = {.batches = UINT64_MAX};
+    struct lade_feeder_config c = config_of(&p);
+    struct lade_feeder_batch batch;
+    struct lade_feeder *feeder;
+
+    c.backend = "opencl";
+    cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
+    cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
+    cr_assert(child_runs(free_in_child, feeder));
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+    lade_feeder_destroy(feeder);
+    cr_assert(atomic_load(&made_calls) > 0 && atomic_load(&left) == 0);
 }

@@ -15,6 +15,8 @@
  *              device.
  * Memory       none on the host; a converter keeps 8 bytes for each channel on the device. Buffers do not overlap; numbers
  *              lie at multiples of their size.
+ * Fork         in a child, a converter of the host may be used; of others run returns LADE_INVALID and destroy frees the host
+ *              memory without calling the driver.
  * Errors       LADE_INVALID, LADE_NO_MEMORY, LADE_ABSENT (no such backend or device), LADE_DEVICE (a call failed; the
  *              text names it and what it returned).
  */

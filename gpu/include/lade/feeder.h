@@ -24,6 +24,14 @@
  *              tensor that is exported (below 1 KiB).
  * Device loss  the first call of the device that fails ends the feeder: next answers LADE_DEVICE from then on, and
  *              lade_feeder_failed() says which call it was and what it returned. close and destroy work as ever.
+ * Fork         threads and device stay in the process that made the feeder. In a child, next, the waits, export, release
+ *              and close return LADE_INVALID at once, lade_feeder_native() NULL. destroy, and the deleters of exported
+ *              tensors, free the host memory, wait for nobody and call neither the device's driver nor
+ *              config.device_alloc; what is on the device is left to it. Batches and tensors that the child holds stay
+ *              readable on the host until then, where the driver lets a child have pinned memory. Make a feeder in each
+ *              process: on host at any time, on opencl only where none was made on opencl before the fork
+ *              (LADE_INVALID), on cuda where the driver allows it. A fill function that forks is inside the feeder: that
+ *              child may only exec or _exit. So may a child of vfork() or _Fork(), which run no handlers.
  * Stopped      a fill function that never returns keeps its batch, and those behind it, from the consumer; next and
  *              close answer LADE_TIMEOUT then. So does a consumer that stops while it fills.
  */
@@ -119,7 +127,7 @@ LADE_API const char *lade_feeder_backend(unsigned i);
 LADE_API size_t lade_feeder_bytes(const struct lade_shape *shape, unsigned tensors);
 
 /*
- * Begins to fill at once. *feeder is set on LADE_OK only. LADE_INVALID; LADE_NO_MEMORY; LADE_LIMITED: the depth asked for
+ * Begins to fill at once. *feeder is set on LADE_OK only. LADE_INVALID, also for a driver used before fork(); LADE_NO_MEMORY; LADE_LIMITED: the depth asked for
  * does not fit into pinned_limit; LADE_ABSENT: no such backend in this build or on this machine; LADE_DEVICE. The error
  * says more.
  */
@@ -146,7 +154,7 @@ struct lade_feeder_batch {
 /*
  * The next batch. Waits up to timeout nanoseconds for it to be on its way, for ever when LADE_FOREVER; any other negative
  * timeout is the same as 0, here and below. LADE_TIMEOUT; LADE_CLOSED: all batches were given, or the feeder is closed;
- * LADE_DEVICE; else what fill returned. error may be NULL.
+ * LADE_DEVICE; LADE_INVALID: this is a child of fork(); else what fill returned. error may be NULL.
  */
 LADE_API int lade_feeder_next(struct lade_feeder *feeder, struct lade_feeder_batch *batch, int64_t timeout,
                               struct lade_error *error);
