@@ -15,6 +15,7 @@
 enum { ORDER = 0x7264726f, DRAW = 0x77617264, SUBSTITUTE = 0x73627573 };
 
 #define MEMBERS_MAX UINT32_MAX /* of draws with replacement */
+#define FEW_MAX (1 << 16)      /* members that are listed, so that substitutes need not be looked for */
 
 static bool is_member(const struct lade_order *o, uint64_t id)
 {
@@ -49,8 +50,24 @@ static void count_members(struct survey *s)
         if (status == LADE_NO_MEMORY || status == LADE_LIMITED || status == LADE_TOO_MANY || status == LADE_INVALID)
             s->status = lade_fail(s->error, status, NULL, LADE_NO_OFFSET, "the split could not decide sample %llu: %s",
                                   (unsigned long long)i, lade_status_text(status));
-        o->members += status == LADE_OK && part == o->part;
+        if (status != LADE_OK || part != o->part)
+            continue;
+        if (o->few && o->members < FEW_MAX)
+            o->few[o->members] = i;
+        o->members++;
     }
+}
+
+/* A part with more members than the list holds has none: it would take memory for each sample. */
+static void trim_few(struct lade_order *o)
+{
+    const bool few = o->members > 0 && o->members <= FEW_MAX;
+    uint64_t *less = few ? realloc(o->few, (size_t)o->members * sizeof *less) : NULL;
+
+    if (!few)
+        free(o->few);
+    if (!few || less)
+        o->few = less;
 }
 
 /* Who the members are, and the weight of each. */
@@ -226,7 +243,12 @@ int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, st
                              .places = lade_source_about(c->source)->count,
                              .first = UINT64_MAX};
     struct survey s = {o, NULL, 0, NULL, LADE_OK, error};
+    if (o->split && o->draw == LADE_DRAW_ONCE && c->fault == LADE_FAULT_SUBSTITUTE &&
+        !(o->few = malloc(FEW_MAX * sizeof *o->few)))
+        return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
     int status = run_survey(&s);
+    if (o->few)
+        trim_few(o);
     if (status == LADE_OK && o->members > 0 && o->draw != LADE_DRAW_ONCE)
         status = prepare_draws(o, c, error);
     if (status != LADE_OK)
@@ -253,10 +275,12 @@ void lade_order_free(struct lade_order *o)
     for (unsigned l = 0; l < o->levels; l++)
         lade_level_free(&o->level[l]);
     lade_ranges_free(&o->done);
+    free(o->few);
     free(o->member);
     free(o->alias);
     free(o->limit);
     o->levels = 0;
+    o->few = NULL;
     o->member = o->alias = o->limit = NULL;
 }
 
@@ -440,6 +464,9 @@ uint64_t lade_order_substitute(const struct lade_order *o, uint64_t epoch, uint6
     lade_random_seek(&random, attempt << 32);
     if (o->member)
         return o->member[lade_random_below(&random, o->members)];
+    if (o->few)
+        return o->few[lade_random_below(&random, o->members)];
+    /* One of 65,536 members or more, or of the whole source: there is one in places / members draws. */
     do
         other = lade_random_below(&random, o->places);
     while (!is_member(o, other));

@@ -49,6 +49,7 @@ struct lade_order {
     struct lade_level level[LADE_LEVELS_MAX];
     unsigned levels;
     struct lade_ranges done;
+    uint64_t *few; /* where samples are substituted, the members of a part that has at most 65,536; else NULL */
     /* Draws with replacement: Walker's method of aliases (1977), a column for each member. */
     uint32_t *member, *alias, *limit, law; /* law: a checksum of them */
 };
@@ -93,7 +94,7 @@ void lade_order_pass(const struct lade_order *order, struct lade_cursor *cursor,
 void lade_order_take(const struct lade_order *order, struct lade_walk *walk, struct lade_cursor *cursor, uint64_t *ids,
                      uint64_t count);
 
-/* Another member of the part in place of a sample, drawn uniformly; tries are numbered. */
+/* A member of the part in place of a sample, drawn uniformly, perhaps that sample itself; tries are numbered. */
 uint64_t lade_order_substitute(const struct lade_order *order, uint64_t epoch, uint64_t id, uint64_t attempt);
 
 /* A number that tells orders apart that do not go together. */

@@ -59,6 +59,9 @@ Test(loader_memory, create)
     config.pipeline = NULL;
     config.split = split;
     cr_assert_geq(try_all(&config, NULL), plain);
+    config.fault = LADE_FAULT_SUBSTITUTE;
+    cr_assert_geq(try_all(&config, NULL), plain + 1, "the list of the part");
+    config.fault = LADE_FAULT_FAIL;
     config.draw = LADE_DRAW_WEIGHTED;
     config.weight = weight;
     cr_assert_geq(try_all(&config, NULL), plain + 5);

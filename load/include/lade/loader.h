@@ -29,6 +29,8 @@
  *              any instruction holds back the batch that it makes until it is replaced (config.worker_timeout), and nobody else.
  * Memory       config.slots batches and one for each worker, allocated at creation, and one more for each worker that is replaced.
  *              Per sample of the source: nothing with LADE_DRAW_ONCE, whatever the split keeps; 12 bytes for the other draws.
+ *              With LADE_FAULT_SUBSTITUTE a split adds 512 KiB during creation, and 8 bytes a sample of the part if it has
+ *              at most 65,536.
  * Fork         the workers stay in the process that made the loader. In a child, next returns LADE_INVALID at once, destroy
  *              frees the memory without waiting, and the others work on the child's copy. Make a loader in each process;
  *              it may have the same source, pipeline and split. A function of source or pipeline that forks is inside a
@@ -55,7 +57,11 @@ enum lade_draw_kind { LADE_DRAW_ONCE, LADE_DRAW_WEIGHTED, LADE_DRAW_BALANCED };
 enum lade_fault {
     LADE_FAULT_FAIL,       /* next answers the error of the sample */
     LADE_FAULT_SKIP,       /* the batch has one sample less, and may have none */
-    LADE_FAULT_SUBSTITUTE, /* another sample of the part, drawn uniformly by (seed, epoch, id), takes its place */
+    /*
+     * A sample of the part, drawn uniformly by (seed, epoch, id), takes its place; another one when that cannot be read
+     * either. After 16 of them next returns the error of the last.
+     */
+    LADE_FAULT_SUBSTITUTE,
 };
 
 /* Zero means the default where one is named. What pointers point to must live as long as the loader. */
