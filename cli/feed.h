@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the parts of lade feed share. feed.c reads the options, feed_setup.c opens source, split and transforms,
- * feed_run.c moves batches from the loader to the consumer, feed_check.c counts them, feed_figures.c computes what the
- * reports (feed_report.c, feed_html.c) tell.
+ * feed_state.c reads the states of earlier runs, feed_run.c moves batches from the loader to the consumer, feed_check.c counts
+ * them, feed_figures.c computes what the reports (feed_report.c, feed_html.c) tell.
  */
 #ifndef LADE_CLI_FEED_H
 #define LADE_CLI_FEED_H
@@ -154,6 +154,11 @@ struct feed {
     int status;              /* of the loader at the end: LADE_CLOSED, or LADE_OK where --batches ended it */
     struct lade_error error; /* where it is neither */
 };
+
+/* The states of the files of --resume as one, to be freed. NULL and an error. */
+char *feed_read_states(const struct feed_options *o, struct lade_error *error);
+
+void feed_out_of_memory(struct lade_error *error);
 
 /* Exit codes, after a message unless EXIT_DONE. */
 int feed_open(struct feed *f);     /* source, split, transforms */

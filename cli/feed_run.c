@@ -45,66 +45,6 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static void out_of_memory(struct lade_error *error)
-{
-    error->status = LADE_NO_MEMORY;
-    (void)snprintf(error->text, sizeof error->text, "out of memory");
-}
-
-/*
- * The state of a file. NULL and an error. A run that saves there may replace the file between two reads: what counts is one
- * read that fits.
- */
-static char *read_state(const char *path, struct lade_error *error)
-{
-    size_t room = 1024;
-    char *state = NULL;
-
-    for (;;) {
-        char *more = realloc(state, room);
-        if (!more) {
-            free(state);
-            out_of_memory(error);
-            return NULL;
-        }
-        state = more;
-        size_t size = lade_loader_read_state(path, state, room, error);
-        if (size > 0 && size <= room)
-            return state;
-        if (size == 0) {
-            free(state);
-            return NULL;
-        }
-        room = size;
-    }
-}
-
-/* The states of the files of --resume as one. NULL and an error. */
-static char *read_states(const struct feed_options *o, struct lade_error *error)
-{
-    char *state[JOINED_MAX] = {NULL}, *joined = NULL;
-    size_t size = 0;
-    bool good = true;
-
-    for (unsigned i = 0; i < o->resumes && good; i++) {
-        state[i] = read_state(o->resume[i], error);
-        good = state[i] != NULL;
-    }
-    if (good && o->resumes == 1) {
-        joined = state[0];
-        state[0] = NULL;
-    } else if (good) {
-        size = lade_loader_join((const char *const *)state, o->resumes, NULL, 0, error);
-        if (size > 0 && !(joined = malloc(size)))
-            out_of_memory(error);
-        if (joined)
-            (void)lade_loader_join((const char *const *)state, o->resumes, joined, size, error);
-    }
-    for (unsigned i = 0; i < o->resumes; i++)
-        free(state[i]);
-    return joined;
-}
-
 static int start(struct feed *f, struct lade_loader **loader)
 {
     const struct feed_options *o = &f->o;
@@ -131,7 +71,7 @@ static int start(struct feed *f, struct lade_loader **loader)
 
     if (o->resumes == 0)
         return lade_loader_create(loader, &config, &f->error);
-    char *state = read_states(o, &f->error);
+    char *state = feed_read_states(o, &f->error);
     if (!state)
         return f->error.status;
     int status = lade_loader_resume(loader, &config, state, &f->error);
@@ -229,7 +169,7 @@ static int use_batch(struct feed *f, struct lade_loader *loader, const struct la
     /* What came before the state is not known here: in the epoch that was under way, or in all of several open ones. */
     bool before = f->o.resumes && (batch->epoch == f->first_epoch || f->o.as_ready);
     if (f->tally.on && !tally_batch(&f->tally, batch, before)) {
-        out_of_memory(&f->error);
+        feed_out_of_memory(&f->error);
         return LADE_NO_MEMORY;
     }
     for (uint64_t i = 0; i < batch->count && f->info->classes; i++)

@@ -55,8 +55,8 @@ LADE_BEGIN
 
 enum lade_draw_kind { LADE_DRAW_ONCE, LADE_DRAW_WEIGHTED, LADE_DRAW_BALANCED };
 enum lade_fault {
-    LADE_FAULT_FAIL,       /* next answers the error of the sample */
-    LADE_FAULT_SKIP,       /* the batch has one sample less, and may have none */
+    LADE_FAULT_FAIL, /* next answers the error of the sample */
+    LADE_FAULT_SKIP, /* the batch has one sample less, and may have none */
     /*
      * A sample of the part, drawn uniformly by (seed, epoch, id), takes its place; another one when that cannot be read
      * either. After 16 of them next returns the error of the last.
@@ -187,7 +187,10 @@ LADE_API int lade_loader_resume(struct lade_loader **loader, const struct lade_l
 LADE_API size_t lade_loader_join(const char *const *states, unsigned count, char *to, size_t size,
                                  struct lade_error *error);
 
-/* Reads a file that save wrote: the size with its final zero, no more than size bytes of it; 0 and an error. */
+/*
+ * Reads a file that save wrote: the size with its final zero, no more than size bytes of it; 0 and an error. One call reads
+ * one file whole; save may replace it between two calls, so a text is complete only if this very call returned no more than size.
+ */
 LADE_API size_t lade_loader_read_state(const char *path, char *to, size_t size, struct lade_error *error);
 
 LADE_END
