@@ -115,3 +115,9 @@ Test(ref, deferred_release_waits_for_the_grace_period)
     cr_assert_eq(released, 1);
     urcu_memb_unregister_thread();
 }
+
+Test(ref, takes_the_memory_that_the_header_says)
+{
+    cr_assert_eq(sizeof(struct lade_ref), 4);
+    cr_assert(sizeof(void *) != 8 || sizeof(struct lade_ref_deferred) == 32);
+}

@@ -413,6 +413,32 @@ Test(table, the_hash_is_copied)
     lade_table_destroy(t);
 }
 
+/* 16 bytes a cell; used to between 0.3, or 0.15 below 2^22 cells, and 0.6. Large tables count by samples: 1 % more. */
+Test(table, takes_the_memory_that_the_header_says)
+{
+    struct lade_table *t = make_words();
+    struct lade_table_stats stats;
+    uint64_t keys = 0, large = 0;
+
+    for (uint64_t next = 100; next < 1400000; next += next / 8) {
+        for (; keys < next; keys++)
+            cr_assert_eq(lade_table_insert(t, keys, 1, NULL), LADE_OK);
+        lade_table_measure(t, &stats);
+        const double used = (double)stats.keys / (double)stats.cells;
+        cr_assert(stats.keys == keys && used < 0.61, "%d keys, %g used", (int)keys, used);
+        cr_assert_gt(used, stats.cells < UINT64_C(1) << 22 ? 0.148 : 0.297, "%d keys in %d cells", (int)keys,
+                     (int)stats.cells);
+        lade_reclaim_barrier();
+        lade_table_measure(t, &stats);
+        cr_assert(stats.arrays_waiting == 0 && stats.bytes >= 16 * stats.cells);
+        cr_assert_leq(stats.bytes,
+                      16 * stats.cells + stats.cells / LADE_TABLE_BLOCK + 8192); /* a flag for each block */
+        large += stats.cells >= UINT64_C(1) << 22;
+    }
+    cr_assert_gt(large, 0, "it was never large");
+    lade_table_destroy(t);
+}
+
 Test(table, trim_leaves_at_most_24_bytes_a_key)
 {
     struct lade_table *t = make_words();

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every allocation of the library fails once. Programs with this header are linked with a library whose allocations go
- * through the functions below; a sanitizer sees what is not given back.
+ * through the functions below, which also count what is out; a sanitizer sees what is not given back.
  */
 #ifndef LADE_LOAD_TEST_FAILING_H
 #define LADE_LOAD_TEST_FAILING_H
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 static _Atomic int until_failure = -1; /* allocations that still succeed; below zero: all */
+
+static _Atomic size_t bytes_out, bytes_most; /* held by the library, and at most since it was set */
 
 static bool fails(void)
 {
@@ -23,41 +26,67 @@ static bool fails(void)
     return false;
 }
 
+/* Notes what was allocated. */
+static inline void *hold(void *memory)
+{
+    size_t now = atomic_fetch_add(&bytes_out, malloc_usable_size(memory)) + malloc_usable_size(memory);
+    size_t most = atomic_load(&bytes_most);
+
+    while (now > most && !atomic_compare_exchange_weak(&bytes_most, &most, now))
+        continue;
+    return memory;
+}
+
+static inline void let_go(void *memory)
+{
+    (void)atomic_fetch_sub(&bytes_out, malloc_usable_size(memory));
+}
+
 void *failing_malloc(size_t size);
 void *failing_calloc(size_t count, size_t size);
 void *failing_realloc(void *memory, size_t size);
 void *failing_aligned_alloc(size_t align, size_t size);
 char *failing_strdup(const char *text);
 char *failing_strndup(const char *text, size_t size);
+void failing_free(void *memory);
 
 void *failing_malloc(size_t size)
 {
-    return fails() ? NULL : malloc(size);
+    return fails() ? NULL : hold(malloc(size));
 }
 
 void *failing_calloc(size_t count, size_t size)
 {
-    return fails() ? NULL : calloc(count, size);
+    return fails() ? NULL : hold(calloc(count, size));
 }
 
 void *failing_realloc(void *memory, size_t size)
 {
-    return fails() ? NULL : realloc(memory, size);
+    if (fails())
+        return NULL;
+    let_go(memory);
+    return hold(realloc(memory, size));
 }
 
 void *failing_aligned_alloc(size_t align, size_t size)
 {
-    return fails() ? NULL : aligned_alloc(align, size);
+    return fails() ? NULL : hold(aligned_alloc(align, size));
 }
 
 char *failing_strdup(const char *text)
 {
-    return fails() ? NULL : strdup(text);
+    return fails() ? NULL : hold(strdup(text));
 }
 
 char *failing_strndup(const char *text, size_t size)
 {
-    return fails() ? NULL : strndup(text, size);
+    return fails() ? NULL : hold(strndup(text, size));
+}
+
+void failing_free(void *memory)
+{
+    let_go(memory);
+    free(memory);
 }
 
 #endif

@@ -75,6 +75,67 @@ Test(loader_memory, create)
     lade_source_close(source);
 }
 
+/* What a loader takes once it is made; *most: and at most meanwhile. */
+static size_t taken_by(const struct lade_loader_config *config, uint64_t *slot_bytes, size_t *most)
+{
+    const size_t before = bytes_out;
+
+    bytes_most = before;
+    struct lade_loader *l = open_loader(config);
+    const size_t taken = bytes_out - before;
+    struct lade_loader_stats stats;
+    lade_loader_measure(l, &stats);
+    *slot_bytes = stats.slot_bytes;
+    *most = bytes_most - before;
+    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(bytes_out, before);
+    return taken;
+}
+
+/* What a loader's own structures take, those of each slot and worker, and the ends of arrays. */
+enum { FIXED = 65536, EACH = 4096 };
+
+Test(loader_memory, takes_the_memory_that_the_header_says)
+{
+    struct lade_split *split = fifths(1);
+    size_t plain[2], most, few = 0;
+    uint64_t slot;
+
+    for (unsigned threads = 1; threads <= 8; threads *= 2)
+        for (unsigned slots = 1; slots <= 64; slots *= 8) {
+            struct lade_source *source = numbers(100000);
+            const struct lade_loader_config config = {
+                .source = source, .batch = 1000, .threads = threads, .slots = slots};
+            size_t taken = taken_by(&config, &slot, &most);
+            cr_assert_geq(slot, 1000 * 32);
+            cr_assert_geq(taken, (slots + threads) * slot);
+            cr_assert_leq(taken, (slots + threads) * (slot + EACH) + FIXED, "%u workers, %u slots", threads, slots);
+            lade_source_close(source);
+        }
+    /* With ten times as many samples: nothing more, 12 bytes for each, and for substitutes a list of a small part. */
+    for (int i = 0; i < 2; i++) {
+        const uint64_t count = i ? 1000000 : 100000;
+        struct lade_source *source = numbers(count);
+        struct lade_loader_config config = {.source = source, .batch = 10, .threads = 1, .slots = 2};
+        plain[i] = taken_by(&config, &slot, &most);
+        config.split = split;
+        cr_assert_leq(taken_by(&config, &slot, &most), plain[i] + FIXED);
+        config.fault = LADE_FAULT_SUBSTITUTE;
+        few = taken_by(&config, &slot, &most) - plain[i]; /* 60,000 members, and then 600,000 */
+        cr_assert_leq(few, i ? 0 : 60 * 1024 * 8 + FIXED);
+        cr_assert(i || few >= 50000 * 8);
+        cr_assert_leq(most, plain[i] + (512 << 10) + FIXED);
+        config = (struct lade_loader_config){
+            .source = source, .batch = 10, .threads = 1, .slots = 2, .draw = LADE_DRAW_BALANCED};
+        size_t draws = taken_by(&config, &slot, &most) - plain[i];
+        cr_assert(draws >= 12 * count && draws <= 12 * count + FIXED, "%g bytes a sample",
+                  (double)draws / (double)count);
+        lade_source_close(source);
+    }
+    cr_assert_leq(plain[1], plain[0] + FIXED);
+    lade_split_destroy(split);
+}
+
 /* Two shards stop, what they left is shared once more, and one of those stops, out of order. */
 static char *state_with_levels(struct lade_loader_config *config, char *second[2])
 {

@@ -17,7 +17,7 @@
  *              replace of byte strings allocate a record, and are lock-free only if the allocator is, which malloc is not.
  * Ordering     what a thread did before its insert or replace happens before what a thread does after it got that value.
  *              Operations on one key take effect one after another (linearizable).
- * Memory       16 bytes a cell, cells used to between 0.3 (0.15 below a million cells) and 0.6; 0.7 after trim. Arrays come
+ * Memory       16 bytes a cell, cells used to between 0.3 (0.15 below 2^22 cells) and 0.6; 0.7 after trim. Arrays come
  *              from mmap, never from malloc.
  *              While it grows, the old and the new array exist; the old one is freed by a thread of the
  *              library's, which the first create of a process starts (LADE_NO_MEMORY when it cannot).
