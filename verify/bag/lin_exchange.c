@@ -29,13 +29,7 @@ static void thread(int id)
     if (id == 0) {
         (void)lin_put(id, 1);
     } else {
-        uint64_t got = 0;
-        in[id] = 2;
-        explore_begin(LIN_EXCHANGE, 2);
-        if (lade_bag_exchange(handle[id], &in[id], &out[id]) == LADE_OK)
-            got = out[id];
-        explore_end((long)got);
-        if (got)
+        if (lin_exchange(id, 2))
             cover(swapped);
         else
             cover(empty);

@@ -21,8 +21,10 @@
  * EMPTY, FULL  EMPTY is about completed puts: at some instant of the call every element whose put had completed was drawn.
  *              FULL is about completed draws: at some instant of the call no slot was free, where a slot is free again when
  *              the draw that emptied it has completed. A put or draw under way counts for neither. Therefore the two can
- *              contradict each other across operations that overlap: a bag in which put returns FULL and draw returns
- *              EMPTY is not linearizable. put, draw and exchange themselves each take effect in one step.
+ *              contradict each other across operations that overlap: there are runs in which no order of the operations
+ *              explains both a FULL and an EMPTY, so a bag is not linearizable as a bounded multiset. A put, draw or
+ *              exchange that returns LADE_OK takes effect in one step; a put that evicts uniformly has seen the bag full
+ *              earlier in the call.
  * Capacity     exact. Slots come into use as they are needed, so that a bag with few elements is quick to draw from.
  * Progress     lock-free: an operation repeats only when another one succeeded meanwhile. Only the functions named
  *              _wait wait.
