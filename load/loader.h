@@ -118,6 +118,8 @@ int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *t
 #define LADE_NO_SAMPLE UINT64_MAX
 int lade_worker_bear(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label, int status,
                      uint64_t *faults, struct lade_error *error);
+/* What a user callback returned, so that it is not taken for success or for a status that next returns itself. */
+int lade_worker_error(int status);
 /* Whether it is to take nothing more on, and whether what it has claimed is wanted no more. */
 bool lade_worker_is_stopped(struct lade_worker *w);
 bool lade_worker_is_relieved(struct lade_worker *w);

@@ -154,7 +154,7 @@ static void put_endless(struct lade_worker *w)
             continue;
         }
         if (status != LADE_OK) {
-            (void)fail(w, status);
+            (void)fail(w, lade_worker_error(status));
             return;
         }
         if (!put(w))

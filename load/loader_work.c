@@ -46,8 +46,7 @@ int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *t
     return lade_fail(error, status, name, LADE_NO_OFFSET, "a transform failed: %s", lade_status_text(status));
 }
 
-/* What a function of the user answers is not taken for what next says itself, nor for success. */
-static int as_error(int status)
+int lade_worker_error(int status)
 {
     bool is_taken = status > 0 || status == LADE_CLOSED || status == LADE_TIMEOUT || status == LADE_CANCELLED ||
                     status == LADE_TOO_MANY;
@@ -61,7 +60,7 @@ int lade_worker_bear(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *
     const struct lade_loader *l = w->loader;
 
     if (status == LADE_OK || l->config.fault == LADE_FAULT_FAIL)
-        return as_error(status);
+        return lade_worker_error(status);
     ++*faults;
     if (l->config.fault == LADE_FAULT_SKIP) {
         *id = LADE_NO_SAMPLE;
@@ -73,7 +72,7 @@ int lade_worker_bear(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *
         if (status == LADE_OK)
             *id = other;
     }
-    return as_error(status);
+    return lade_worker_error(status);
 }
 
 void lade_claim_plan(const struct lade_loader *l, struct lade_walk *walk, struct lade_claim *claim, uint64_t *ids,

@@ -78,7 +78,8 @@ Test(loader_stream, short_batches_are_dropped)
 /* A stream without numbers: the words 0, 1, 2, ..., those that leave the rest 3 by 10 with an error. */
 struct stream {
     _Atomic uint64_t at;
-    uint64_t end, fails; /* ends the stream; 0: never. 1: with errors */
+    uint64_t end; /* ends the stream; 0: never */
+    int fails;    /* with this error; 0: without */
 };
 
 static int next_word(void *self, void *to, int64_t *label, uint64_t *key, struct lade_error *error)
@@ -91,10 +92,10 @@ static int next_word(void *self, void *to, int64_t *label, uint64_t *key, struct
         return LADE_EMPTY;
     if (s->fails && i % 10 == 3) {
         if (error) {
-            error->status = LADE_DAMAGED;
+            error->status = s->fails;
             strcpy(error->text, "as the test wants");
         }
-        return LADE_DAMAGED;
+        return s->fails;
     }
     memcpy(to, bytes, sizeof bytes);
     *label = (int64_t)(i % 10);
@@ -143,10 +144,56 @@ Test(loader_stream, endless_source_with_a_split)
     lade_source_close(source);
 }
 
+static int refuse_threes(void *context, const struct lade_image *input, const void *from,
+                         const struct lade_image *output, void *to, struct lade_random *random)
+{
+    uint64_t number;
+
+    (void)output;
+    (void)random;
+    memcpy(to, from, lade_image_bytes(input));
+    memcpy(&number, from, sizeof number);
+    return number % 10 == 3 ? *(const int *)context : LADE_OK;
+}
+
+/* Whatever a transform answers, or the source itself: it is no end of the stream, and it is told. */
+Test(loader_stream, errors_of_an_endless_source)
+{
+    static const int answers[] = {LADE_DAMAGED, LADE_FULL, LADE_EMPTY, LADE_CLOSED, LADE_TIMEOUT, LADE_CANCELLED, 5};
+    const struct lade_image form = {LADE_U8, LADE_HWC, 4, 4, 1};
+
+    for (size_t a = 0; a < 2 * sizeof answers / sizeof answers[0]; a++) {
+        int answer = answers[a / 2];
+        if (a % 2 == 0 ? answer == LADE_EMPTY : answer > 0)
+            continue; /* of a source the end, of a transform success */
+        struct stream s = {.fails = a % 2 == 0 ? answer : 0};
+        struct lade_source *source = stream_of(&s);
+        struct lade_pipeline *pipeline = NULL;
+        if (a % 2) {
+            cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
+            cr_assert_eq(lade_pipeline_call(pipeline, refuse_threes, &answer, &form), LADE_OK);
+        }
+        const struct lade_loader_config config = {
+            .source = source, .pipeline = pipeline, .batch = BATCH, .buffer = BUFFER, .threads = 1};
+        struct lade_loader *l = open_loader(&config);
+        struct lade_batch b;
+        struct lade_error error = {.text = ""};
+        int status;
+        while ((status = lade_loader_next(l, &b, LADE_FOREVER, &error)) == LADE_OK)
+            lade_loader_release(l, &b);
+        cr_assert_eq(status, a / 2 < 3 ? answer : LADE_IO, "%d became %d", answer, status);
+        cr_assert(error.status == status && strstr(error.text, a % 2 ? "a transform failed: " : "as the test wants"),
+                  "%d: %d, %s", answer, error.status, error.text);
+        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_pipeline_destroy(pipeline);
+        lade_source_close(source);
+    }
+}
+
 Test(loader_stream, a_stream_ends)
 {
     for (uint64_t fails = 0; fails < 2; fails++) {
-        struct stream s = {.end = 1000, .fails = fails};
+        struct stream s = {.end = 1000, .fails = fails ? LADE_DAMAGED : 0};
         struct lade_source *source = stream_of(&s);
         struct lade_loader_config config = {
             .source = source, .batch = BATCH, .buffer = BUFFER, .threads = 3, .fault = LADE_FAULT_SKIP};
