@@ -1,11 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /* The feeder on the host: order, ends, errors, limits, waiting. */
 #include "batches.h"
+#include "thread.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* Threads that can still be had; below zero: any number. And those of the feeder that run. */
+static atomic_int threads_left = -1, threads_running;
+
+struct body {
+    void *(*body)(void *context);
+    void *context;
+};
+
+static void *run_counted(void *context)
+{
+    struct body b = *(struct body *)context;
+    void *answer;
+
+    free(context);
+    answer = b.body(b.context);
+    atomic_fetch_sub(&threads_running, 1);
+    return answer;
+}
+
+/* Takes the place of lib/thread.c. */
+bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *context)
+{
+    struct body *b = malloc(sizeof *b);
+
+    cr_assert(b);
+    *b = (struct body){body, context};
+    if (atomic_load(&threads_left) == 0) {
+        free(b);
+        return false;
+    }
+    atomic_fetch_sub(&threads_left, 1);
+    atomic_fetch_add(&threads_running, 1);
+    return pthread_create(thread, NULL, run_counted, b) == 0;
+}
 
 static struct lade_feeder *feeder;
 static struct lade_error error;
@@ -344,9 +380,9 @@ Test(feeder, what_is_refused)
     struct producer p = {.batches = 4};
     struct lade_shape other[2] = {shapes[0], {LADE_I32, 1, {ROWS + 1}}}, none = {LADE_U8, 0, {0}};
     void *odd = (void *)(uintptr_t)12; /* no multiple of the page size */
-    struct lade_feeder_config good = config_of(&p), bad[9];
+    struct lade_feeder_config good = config_of(&p), bad[11];
 
-    for (unsigned i = 0; i < 9; i++)
+    for (unsigned i = 0; i < 11; i++)
         bad[i] = good;
     bad[0].fill = NULL;
     bad[1].tensors = 0;
@@ -360,7 +396,9 @@ Test(feeder, what_is_refused)
     bad[7].device = 1;
     bad[8].depth = 1;
     bad[8].staging = &odd;
-    for (unsigned i = 0; i < 9; i++) {
+    bad[9].priority = (enum lade_feeder_priority)(LADE_FEEDER_HIGH + 1);
+    bad[10].priority = (enum lade_feeder_priority)(LADE_FEEDER_NORMAL - 1);
+    for (unsigned i = 0; i < 11; i++) {
         error.text[0] = 0;
         cr_assert_eq(lade_feeder_create(&feeder, &bad[i], &error), LADE_INVALID, "config %u", i);
         cr_assert_neq(error.text[0], 0);
@@ -372,6 +410,27 @@ Test(feeder, what_is_refused)
     cr_assert_eq(lade_feeder_create(&feeder, &good, &error), LADE_ABSENT);
     cr_assert_str_eq(error.text, "feeder: this build has no backend 'abacus'");
     cr_assert_eq(atomic_load(&p.calls), 0);
+}
+
+/* Where a filler cannot be started, those that were are ended before create returns. */
+Test(feeder, fillers_that_cannot_be_started, .timeout = 60)
+{
+    struct producer p = {.batches = 100};
+    struct lade_feeder_config config = config_of(&p);
+
+    config.fillers = 4;
+    for (int n = 0; n < 4; n++) {
+        atomic_store(&threads_left, n);
+        atomic_store(&threads_running, 0);
+        error.text[0] = 0;
+        cr_assert_eq(lade_feeder_create(&feeder, &config, &error), LADE_NO_MEMORY);
+        cr_assert(error.status == LADE_NO_MEMORY && error.text[0]);
+        cr_assert_eq(atomic_load(&threads_running), 0, "%d fillers run on", atomic_load(&threads_running));
+    }
+    atomic_store(&threads_left, 4);
+    cr_assert_eq(lade_feeder_create(&feeder, &config, &error), LADE_OK);
+    take_all(0, 100, LADE_CLOSED);
+    lade_feeder_destroy(feeder);
 }
 
 Test(feeder, the_pinned_limit_holds)
