@@ -42,6 +42,6 @@ void lade_table_populate(const struct lade_table *t, void *memory, size_t size)
     uintptr_t from = (uintptr_t)memory & ~(PAGE - 1);
     uintptr_t to = ((uintptr_t)memory + size) & ~(PAGE - 1);
 
-    if (!t->config.alloc && from < to)
+    if (!t->config.alloc)
         (void)madvise((void *)from, to - from, MADV_POPULATE_WRITE); /* older kernels map the pages one by one */
 }
