@@ -5,10 +5,7 @@
 /* How long to sleep between two looks at an event of the device, which wakes nobody. */
 #define NAP_MIN 5000 /* nanoseconds */
 #define NAP_MAX 1000000
-
-#ifndef LADE_FEEDER_NAP /* harnesses have another idea of time */
-#define LADE_FEEDER_NAP(word, number, until) lade_feeder_nap(word, number, until)
-#endif
+#define NAP_SLACK 1000 /* how late a nap may end; the system's own habit is 50,000 */
 
 static void copy_failure(struct lade_feeder_failure *to, const struct lade_feeder_failure *from)
 {
@@ -34,33 +31,54 @@ int lade_feeder_fail(struct lade_feeder *f, const struct lade_feeder_failure *fa
     return LADE_DEVICE;
 }
 
+/* A wait for the device. */
+struct device_wait {
+    struct lade_feeder *feeder;
+    void *event;
+    bool until_stopped;
+    int64_t nap;
+};
+
+static int device_status(const struct device_wait *w)
+{
+    struct lade_feeder *f = w->feeder;
+    struct lade_feeder_failure failure;
+    int stop = w->until_stopped ? lade_slots_stopped(&f->slots) : LADE_OK;
+
+    if (stop != LADE_OK)
+        return stop;
+    int complete = f->backend->query(f->device, w->event, &failure);
+    if (complete < 0)
+        return lade_feeder_fail(f, &failure);
+    return complete ? LADE_OK : LADE_AWAIT;
+}
+
+static int device_or_await(void *context, int64_t *until)
+{
+    struct device_wait *w = context;
+    int status = device_status(w);
+
+    lade_event_recheck_by(until, lade_now() + w->nap);
+    w->nap = w->nap < NAP_MAX / 2 ? 2 * w->nap : NAP_MAX;
+    return status;
+}
+
 /* A stop ends the nap, so that nobody has to wait for a device that hangs. */
 int lade_feeder_await(struct lade_feeder *f, void *event, int64_t deadline, bool until_stopped, _Atomic uint64_t *waits)
 {
-    struct lade_feeder_failure failure;
-    int64_t nap = NAP_MIN;
-    bool waited = false;
+    struct device_wait w = {f, event, until_stopped, NAP_MIN};
+    int status = device_status(&w);
 
-    for (;;) {
-        uint32_t number = lade_event_number(&f->slots.freed);
-        int stop = until_stopped ? lade_slots_stopped(&f->slots) : LADE_OK;
-        if (stop != LADE_OK)
-            return stop;
-        int complete = f->backend->query(f->device, event, &failure);
-        if (complete < 0)
-            return lade_feeder_fail(f, &failure);
-        if (complete)
-            return LADE_OK;
-        int64_t now = lade_now();
-        if (deadline >= 0 && now >= deadline)
-            return LADE_TIMEOUT;
-        if (!waited && waits)
-            lade_feeder_add(waits, 1);
-        waited = true;
-        int64_t until = now + nap;
-        LADE_FEEDER_NAP(&f->slots.freed.number, number, deadline >= 0 && deadline < until ? deadline : until);
-        nap = nap < NAP_MAX / 2 ? 2 * nap : NAP_MAX;
-    }
+    if (status != LADE_AWAIT)
+        return status;
+    if (deadline >= 0 && lade_now() >= deadline)
+        return LADE_TIMEOUT;
+    if (waits)
+        lade_feeder_add(waits, 1);
+    int slack = lade_feeder_set_slack(NAP_SLACK);
+    status = lade_event_await(&f->slots.stopped, device_or_await, &w, deadline);
+    (void)lade_feeder_set_slack(slack);
+    return status;
 }
 
 /* The staging memory may be written: the copy out of it is complete, or, without copies, the consumers are done. */
@@ -196,29 +214,25 @@ void lade_feeder_gone(struct lade_feeder *f)
 {
     LADE_STEP();
     atomic_fetch_sub_explicit(&f->running, 2, memory_order_release); /* [feeder.gone] -> [feeder.alone] */
-    lade_event_tell_after(&f->gone);
+    lade_event_notify_all(&f->gone);
+}
+
+static int alone_or_await(void *context, int64_t *until)
+{
+    struct lade_feeder *f = context;
+
+    (void)until;
+    LADE_STEP();
+    /* What they did is there. */
+    unsigned running = atomic_load_explicit(&f->running, memory_order_acquire); /* [feeder.alone] -> [feeder.gone] */
+    return running / 2 ? LADE_AWAIT : LADE_OK;
 }
 
 int lade_feeder_await_alone(struct lade_feeder *f, int64_t deadline)
 {
-    int status = LADE_EMPTY;
-
     LADE_STEP();
     atomic_fetch_or_explicit(&f->running, 1, memory_order_relaxed); /* nobody enters behind it */
-    lade_event_expect(&f->gone);
-    while (status == LADE_EMPTY) {
-        uint32_t seen = lade_event_number(&f->gone);
-        LADE_STEP();
-        /* What they did is there. */
-        if (atomic_load_explicit(&f->running, memory_order_acquire) / 2 == 0) /* [feeder.alone] -> [feeder.gone] */
-            status = LADE_OK;
-        else if (deadline >= 0 && lade_now() >= deadline)
-            status = LADE_TIMEOUT;
-        else
-            lade_futex_wait(&f->gone.number, seen, deadline);
-    }
-    lade_event_leave(&f->gone);
-    return status;
+    return lade_event_await(&f->gone, alone_or_await, f, deadline);
 }
 
 /* What a consumer does before it waits. Whether there was a slot to fill. */
@@ -252,22 +266,26 @@ static int slots_try(struct lade_feeder *f, enum slots_call call, uint64_t *numb
     return status;
 }
 
+struct slots_wait {
+    struct lade_feeder *feeder;
+    enum slots_call call;
+    uint64_t *number;
+};
+
+static int slots_or_await(void *context, int64_t *until)
+{
+    const struct slots_wait *w = context;
+    int status = slots_try(w->feeder, w->call, w->number);
+
+    (void)until;
+    return status == LADE_EMPTY ? LADE_AWAIT : status;
+}
+
 static int slots_wait(struct lade_feeder *f, enum slots_call call, uint64_t *number, int64_t deadline)
 {
-    struct lade_event *event = call == CLAIM ? &f->slots.freed : &f->slots.ready;
-    int status = LADE_EMPTY;
+    struct slots_wait w = {f, call, number};
 
-    lade_event_expect(event);
-    while (status == LADE_EMPTY) {
-        uint32_t seen = lade_event_number(event);
-        status = slots_try(f, call, number);
-        if (status == LADE_EMPTY && deadline >= 0 && lade_now() >= deadline)
-            status = LADE_TIMEOUT;
-        else if (status == LADE_EMPTY)
-            lade_futex_wait(&event->number, seen, deadline);
-    }
-    lade_event_leave(event);
-    return status;
+    return lade_event_await(call == CLAIM ? &f->slots.freed : &f->slots.ready, slots_or_await, &w, deadline);
 }
 
 bool lade_feeder_fill_one(struct lade_feeder *f)
@@ -374,7 +392,7 @@ static void released(struct lade_ref *holds)
     lade_feeder_note(f, LADE_FEEDER_RELEASED, number);
     lade_slots_released(&f->slots, number);
     if (f->help)
-        lade_event_tell_after(&f->slots.ready); /* who waits for a batch could fill the slot */
+        lade_event_notify_all(&f->slots.ready); /* who waits for a batch could fill the slot */
 }
 
 int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned mark, enum lade_feeder_done done,

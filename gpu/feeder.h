@@ -66,7 +66,7 @@ struct lade_feeder {
     bool user_staging;
     struct lade_ref users;    /* the creator and the exported tensors */
     _Atomic unsigned running; /* 2 * threads, and consumers that fill; plus 1 when it is closed */
-    struct lade_event gone;
+    struct lade_event gone;   /* notified when it falls */
     unsigned threads;
     pthread_t thread[LADE_FEEDER_FILLERS_MAX];
 };
@@ -83,8 +83,8 @@ void lade_feeder_gone(struct lade_feeder *f);
 /* After a stop: nobody begins to fill any more; waits until all who did are gone. LADE_OK, LADE_TIMEOUT. */
 int lade_feeder_await_alone(struct lade_feeder *f, int64_t deadline);
 
-/* Sleeps while *word is number, and no longer than until, as exactly as the system can. */
-void lade_feeder_nap(_Atomic uint32_t *word, uint32_t number, int64_t until);
+/* How late sleeps of this thread may end, nanoseconds; 0 and below: unchanged. What it was. */
+int lade_feeder_set_slack(int slack);
 
 /* Ends the feeder after a call of the device that failed. LADE_DEVICE. */
 int lade_feeder_fail(struct lade_feeder *f, const struct lade_feeder_failure *failure);

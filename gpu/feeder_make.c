@@ -12,9 +12,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Naps between two looks at the device end so many nanoseconds late at most; the system's own habit is 50,000. */
-#define NAP_SLACK 1000ul
-
 size_t lade_feeder_bytes(const struct lade_shape *shape, unsigned tensors)
 {
     size_t sum = 0;
@@ -41,15 +38,13 @@ static void *filler(void *argument)
     return NULL;
 }
 
-/* Also in threads of the consumer, whose habit it is to be late: it is given back. */
-void lade_feeder_nap(_Atomic uint32_t *word, uint32_t number, int64_t until)
+int lade_feeder_set_slack(int slack)
 {
-    int habit = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+    int old = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
 
-    (void)prctl(PR_SET_TIMERSLACK, NAP_SLACK, 0, 0, 0);
-    lade_futex_wait(word, number, until);
-    if (habit > 0)
-        (void)prctl(PR_SET_TIMERSLACK, (unsigned long)habit, 0, 0, 0);
+    if (slack > 0)
+        (void)prctl(PR_SET_TIMERSLACK, (unsigned long)slack, 0, 0, 0);
+    return old;
 }
 
 bool lade_feeder_is_here(const struct lade_feeder *f)

@@ -13,7 +13,7 @@
 
 #include <lade/status.h>
 
-#include "wait.h"
+#include "event.h"
 
 #include <stdbool.h>
 
@@ -34,6 +34,7 @@ struct lade_slots {
     _Alignas(LADE_SLOTS_APART) _Atomic int stop;       /* LADE_OK, or what everybody is to answer */
     _Alignas(LADE_SLOTS_APART) struct lade_event freed;
     struct lade_event ready;
+    struct lade_event stopped; /* where threads wait for the device, which notifies nobody */
 };
 
 static inline uint64_t lade_slot_word(uint64_t number, unsigned what)
@@ -51,11 +52,9 @@ static inline void lade_slots_init(struct lade_slots *s, struct lade_turn *turn,
     atomic_init(&s->head, 0);
     atomic_init(&s->baton, 0);
     atomic_init(&s->stop, LADE_OK);
-    struct lade_event *const event[] = {&s->freed, &s->ready};
-    for (int i = 0; i < 2; i++) {
-        atomic_init(&event[i]->number, 0);
-        atomic_init(&event[i]->waiters, 0);
-    }
+    lade_event_init(&s->freed);
+    lade_event_init(&s->ready);
+    lade_event_init(&s->stopped);
 }
 
 static inline _Atomic uint64_t *lade_slot_turn(struct lade_slots *s, uint64_t number)
@@ -102,7 +101,7 @@ static inline void lade_slots_ready(struct lade_slots *s, uint64_t number, unsig
     LADE_STEP();
     atomic_store_explicit(lade_slot_turn(s, number), lade_slot_word(number, what),
                           memory_order_release); /* [feeder.ready] -> [feeder.take] */
-    lade_event_tell_after(&s->ready);
+    lade_event_notify_all(&s->ready);
 }
 
 static inline void lade_slots_released(struct lade_slots *s, uint64_t number)
@@ -110,13 +109,13 @@ static inline void lade_slots_released(struct lade_slots *s, uint64_t number)
     LADE_STEP();
     atomic_store_explicit(lade_slot_turn(s, number), lade_slot_word(number + s->depth, SLOT_FREE),
                           memory_order_release); /* [feeder.released] -> [feeder.free] */
-    lade_event_tell_after(&s->freed);
+    lade_event_notify_all(&s->freed);
 }
 
-static inline void lade_slots_tell(struct lade_slots *s)
+static inline void lade_slots_notify(struct lade_slots *s)
 {
-    lade_event_tell_all(&s->freed);
-    lade_event_tell_all(&s->ready);
+    lade_event_notify_all(&s->freed);
+    lade_event_notify_all(&s->ready);
 }
 
 /* No more batches are begun. */
@@ -124,7 +123,7 @@ static inline void lade_slots_end(struct lade_slots *s)
 {
     LADE_STEP();
     atomic_fetch_or_explicit(&s->tail, 1, memory_order_relaxed); /* the events carry it */
-    lade_slots_tell(s);
+    lade_slots_notify(s);
 }
 
 /* Everybody is to answer this status, from the first such call on. What was done before it is seen by who hears it. */
@@ -135,7 +134,8 @@ static inline void lade_slots_stop(struct lade_slots *s, int status)
     LADE_STEP();
     atomic_compare_exchange_strong_explicit(&s->stop, &none, status, memory_order_release,
                                             memory_order_relaxed); /* [feeder.stop] -> [feeder.stopped] */
-    lade_slots_tell(s);
+    lade_slots_notify(s);
+    lade_event_notify_all(&s->stopped);
 }
 
 static inline int lade_slots_stopped(struct lade_slots *s)

@@ -390,7 +390,7 @@ static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t 
         full = counted(h, SAW_FULL);
     }
     add(h, PUT, done);
-    lade_event_tell(&b->arrived);
+    lade_event_notify_all_seq_cst(&b->arrived);
     return done;
 }
 
@@ -415,9 +415,9 @@ LADE_BAG_APART int put_any(struct lade_bag_handle *h, const void *element, uint6
     if (status == LADE_OK) {
         add(h, PUT, 1);
         add(h, BYTES_IN, size);
-        tell(b, &b->arrived);
+        notify(b, &b->arrived);
         if (b->config.bytes && b->config.full != LADE_BAG_REJECT)
-            tell(b, &b->left); /* it may have evicted something larger */
+            notify(b, &b->left); /* it may have evicted something larger */
     }
     return status;
 }
@@ -431,7 +431,7 @@ static inline int put_one(struct lade_bag_handle *h, const void *element, uint64
     int status = put_word(h, element ? *(const uint64_t *)element : 0);
     if (status == LADE_OK) {
         add(h, PUT, 1);
-        lade_event_tell(&b->arrived);
+        lade_event_notify_all_seq_cst(&b->arrived);
     }
     return status;
 }
@@ -458,7 +458,7 @@ LADE_BAG_APART int take_any(struct lade_bag_handle *h, enum fate fate, void *ele
 
     if (status == LADE_OK) {
         removed(h, h->seen, fate, element, false);
-        tell(h->bag, &h->bag->left);
+        notify(h->bag, &h->bag->left);
     }
     return status;
 }
@@ -466,7 +466,7 @@ LADE_BAG_APART int take_any(struct lade_bag_handle *h, enum fate fate, void *ele
 LADE_BAG_INLINE int took_word(struct lade_bag_handle *h, enum fate fate, void *element)
 {
     removed(h, h->seen, fate, element, true);
-    lade_event_tell(&h->bag->left);
+    lade_event_notify_all_seq_cst(&h->bag->left);
     return LADE_OK;
 }
 
@@ -515,9 +515,9 @@ LADE_BAG_APART int exchange_any(struct lade_bag_handle *h, const void *in, void 
     removed(h, h->seen, HAND_OUT, out, false);
     add(h, PUT, 1);
     add(h, BYTES_IN, size);
-    tell(b, &b->arrived);
+    notify(b, &b->arrived);
     if (has_limits(b))
-        tell(b, &b->left);
+        notify(b, &b->left);
     return LADE_OK;
 }
 
@@ -526,7 +526,7 @@ LADE_BAG_INLINE int exchanged_word(struct lade_bag_handle *h, void *out)
     (void)filled(h->bag, h->slot);
     removed(h, h->seen, HAND_OUT, out, true);
     add(h, PUT, 1);
-    lade_event_tell(&h->bag->arrived);
+    lade_event_notify_all_seq_cst(&h->bag->arrived);
     return LADE_OK;
 }
 

@@ -9,7 +9,7 @@
 
 #include "alloc.h"
 #include "step.h"
-#include "wait.h"
+#include "event.h"
 
 #include <stdatomic.h>
 
@@ -152,12 +152,12 @@ static inline bool has_limits(const struct lade_bag *b)
     return b->config.samples_per_insert > 0 || b->config.bytes;
 }
 
-static inline void tell(const struct lade_bag *b, struct lade_event *event)
+static inline void notify(const struct lade_bag *b, struct lade_event *event)
 {
     if (has_limits(b))
-        lade_event_tell_after(event);
+        lade_event_notify_all(event);
     else
-        lade_event_tell(event);
+        lade_event_notify_all_seq_cst(event);
 }
 
 /* A cheap check: a put checks again when its element is inside, and CLOSED is returned by unless_closed(). */
@@ -177,8 +177,8 @@ static inline int unless_closed(struct lade_bag *b, int status)
     LADE_STEP();
     if (!(atomic_load_explicit(&b->limit, memory_order_seq_cst) & LIMIT_CLOSED)) /* [bag.closed] -> [bag.close] */
         return status;
-    lade_event_tell(&b->arrived);
-    lade_event_tell(&b->left);
+    lade_event_notify_all_seq_cst(&b->arrived);
+    lade_event_notify_all_seq_cst(&b->left);
     return LADE_CLOSED;
 }
 

@@ -59,7 +59,7 @@ int lade_bag_sample(struct lade_bag_handle *h, struct lade_loan *loan)
         loan->word = seen & WORD_BITS;
     add(h, SAMPLED, 1);
     if (taken_out || has_limits(b))
-        tell(b, &b->left);
+        notify(b, &b->left);
     return LADE_OK;
 }
 

@@ -34,39 +34,37 @@ static bool is_too_large(const struct lade_bag *b, const void *element)
     return b->config.bytes && b->config.bytes(b->config.context, element) > b->config.byte_budget;
 }
 
-/* Performs the call as often as there is something new. */
-static int wait_for(struct lade_bag_handle *h, const struct call *c, struct lade_event *event, int64_t deadline)
-{
-    struct lade_bag *b = h->bag;
+/* A call that waits: it is performed as often as there is something new. */
+struct waiting_call {
+    struct lade_bag_handle *handle;
+    const struct call *call;
+    uint32_t cancelled; /* when it began */
+};
 
+static int call_or_await(void *context, int64_t *until)
+{
+    const struct waiting_call *a = context;
+
+    (void)until;
     LADE_STEP();
-    uint32_t cancelled = atomic_load_explicit(&b->cancelled, memory_order_relaxed);
-    for (;;) {
-        uint32_t number = lade_event_number(event);
-        LADE_STEP();
-        if (atomic_load_explicit(&b->cancelled, memory_order_relaxed) != cancelled) /* the event carries it */
-            return LADE_CANCELLED;
-        int status = perform(h, c);
-        if (!is_to_wait(status))
-            return status;
-        if (deadline >= 0 && lade_now() >= deadline)
-            return LADE_TIMEOUT;
-        lade_futex_wait(&event->number, number, deadline);
-    }
+    /* The event carries it. */
+    if (atomic_load_explicit(&a->handle->bag->cancelled, memory_order_relaxed) != a->cancelled)
+        return LADE_CANCELLED;
+    int status = perform(a->handle, a->call);
+    return is_to_wait(status) ? LADE_AWAIT : status;
 }
 
 static int perform_waiting(struct lade_bag_handle *h, const struct call *c, int64_t timeout)
 {
-    struct lade_event *event = c->which == PUT_CALL ? &h->bag->left : &h->bag->arrived;
+    struct lade_bag *b = h->bag;
     int status = perform(h, c);
 
-    if (!is_to_wait(status) || (status == LADE_FULL && is_too_large(h->bag, c->in)))
+    if (!is_to_wait(status) || (status == LADE_FULL && is_too_large(b, c->in)))
         return status;
-    int64_t deadline = lade_deadline(lade_now(), timeout);
-    lade_event_expect(event);
-    status = wait_for(h, c, event, deadline);
-    lade_event_leave(event);
-    return status;
+    LADE_STEP();
+    struct waiting_call a = {h, c, atomic_load_explicit(&b->cancelled, memory_order_relaxed)};
+    return lade_event_await(c->which == PUT_CALL ? &b->left : &b->arrived, call_or_await, &a,
+                            lade_deadline(lade_now(), timeout));
 }
 
 int lade_bag_put_wait(struct lade_bag_handle *h, const void *element, int64_t timeout)
@@ -89,10 +87,10 @@ int lade_bag_sample_wait(struct lade_bag_handle *h, struct lade_loan *loan, int6
     return perform_waiting(h, &(struct call){.which = SAMPLE_CALL, .loan = loan}, timeout);
 }
 
-static void tell_everybody(struct lade_bag *b)
+static void notify_waiters(struct lade_bag *b)
 {
-    lade_event_tell_all(&b->arrived);
-    lade_event_tell_all(&b->left);
+    lade_event_notify_all(&b->arrived);
+    lade_event_notify_all(&b->left);
 }
 
 static void mark_closed(struct lade_bag *b)
@@ -105,12 +103,12 @@ static void mark_closed(struct lade_bag *b)
 void lade_bag_close(struct lade_bag *b)
 {
     mark_closed(b);
-    tell_everybody(b);
+    notify_waiters(b);
 }
 
 void lade_bag_cancel(struct lade_bag *b)
 {
     LADE_STEP();
     atomic_fetch_add_explicit(&b->cancelled, 1, memory_order_relaxed); /* the event carries it */
-    tell_everybody(b);
+    notify_waiters(b);
 }

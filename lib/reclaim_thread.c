@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "event.h"
 #include "fork.h"
 #include "reclaim.h"
 #include "thread.h"
-#include "wait.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,16 +17,16 @@ static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t started;
 static struct lade_event filled;
 
+static int work_or_await(void *context, int64_t *until)
+{
+    (void)context, (void)until;
+    return lade_reclaim_has_work() ? LADE_OK : LADE_AWAIT;
+}
+
 static void await_work(void)
 {
-    lade_event_expect(&filled);
-    for (;;) {
-        uint32_t number = lade_event_number(&filled);
-        if (lade_reclaim_has_work())
-            break;
-        lade_futex_wait(&filled.number, number, -1);
-    }
-    lade_event_leave(&filled);
+    if (!lade_reclaim_has_work())
+        (void)lade_event_await(&filled, work_or_await, NULL, -1);
 }
 
 static void *work(void *unused)
@@ -77,7 +77,7 @@ void lade_reclaim_after_fork(void)
 void lade_reclaim_in_child(void)
 {
     lost = lost || !(holds || lade_reclaim_inside);
-    atomic_store_explicit(&filled.waiters, 0, memory_order_relaxed);
+    lade_event_init(&filled);                                     /* the thread that waited is not here */
     atomic_store_explicit(&started, false, memory_order_relaxed); /* the next one to come starts it */
 }
 
@@ -110,6 +110,6 @@ bool lade_reclaim_is_lost(void)
 
 void lade_reclaim_wake(void)
 {
-    (void)lade_reclaim_start(); /* without it, memory waits for the next time, or for a barrier */
-    lade_event_tell_after(&filled);
+    (void)lade_reclaim_start();     /* without it, memory waits for the next time, or for a barrier */
+    lade_event_notify_one(&filled); /* no other thread waits */
 }

@@ -37,7 +37,7 @@ static void take(struct lade_loader *l, uint64_t batch, const struct lade_slot *
     }
     l->waiting_since = 0;
     lade_ring_advance(&l->ring, l->low);
-    lade_event_tell_after(&l->room);
+    lade_event_notify_all(&l->room);
 }
 
 /* What is answered from here on. */
@@ -75,17 +75,19 @@ static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t num
     return LADE_OK;
 }
 
-void lade_loader_sleep(struct lade_loader *l, uint32_t number, int64_t deadline)
+void lade_loader_recheck(const struct lade_loader *l, int64_t *until)
 {
-    int64_t until = lade_now() + WAIT_MOST;
-
-    if (deadline >= 0 && deadline < until)
-        until = deadline;
-    int64_t late = lade_deadline(l->waiting_since, l->config.worker_timeout);
-    if (late >= 0 && late < until)
-        until = late;
-    lade_futex_wait(&l->ready.number, number, until);
+    lade_event_recheck_by(until, lade_now() + WAIT_MOST);
+    lade_event_recheck_by(until, lade_deadline(l->waiting_since, l->config.worker_timeout));
 }
+
+/* What the consumer waits for. */
+struct awaited {
+    struct lade_loader *loader;
+    uint64_t *batch, *buffer;
+    struct lade_error *error;
+    bool napped;
+};
 
 /*
  * Waking a thread costs as much as reading a dozen samples, so the consumer is woken for some batches at once when they come
@@ -93,21 +95,36 @@ void lade_loader_sleep(struct lade_loader *l, uint32_t number, int64_t deadline)
  */
 #define NAP INT64_C(50000) /* nanoseconds */
 
-static void nap(struct lade_loader *l, int64_t begin, int64_t deadline)
+/* One sleep, whatever ends it. */
+static int find_or_nap(void *context, int64_t *until)
 {
-    uint64_t some = l->config.slots / 2;
+    struct awaited *a = context;
+    const bool napped = a->napped;
 
-    lade_ring_await(&l->ring, &l->ready, l->low + some);
-    uint32_t number = lade_event_number(&l->ready);
-    uint64_t batch, buffer;
-    if (!find(l, &batch, &buffer) && (deadline < 0 || deadline > begin + NAP))
-        lade_futex_wait(&l->ready.number, number, begin + NAP);
-    lade_event_leave(&l->ready);
+    (void)until;
+    a->napped = true;
+    return napped || find(a->loader, a->batch, a->buffer) ? LADE_OK : LADE_AWAIT;
+}
+
+static int find_or_await(void *context, int64_t *until)
+{
+    const struct awaited *a = context;
+    struct lade_loader *l = a->loader;
+
+    if (find(l, a->batch, a->buffer))
+        return LADE_OK;
+    if (atomic_load_explicit(&l->cancelled, memory_order_relaxed))
+        return LADE_CANCELLED;
+    int status = lade_loader_supervise(l, a->error);
+    if (status != LADE_OK)
+        return end(l, status, a->error);
+    lade_loader_recheck(l, until);
+    return LADE_AWAIT;
 }
 
 static int await(struct lade_loader *l, uint64_t *batch, uint64_t *buffer, int64_t timeout, struct lade_error *error)
 {
-    int status = LADE_TIMEOUT;
+    struct awaited a = {l, batch, buffer, error, false};
 
     if (find(l, batch, buffer))
         return LADE_OK;
@@ -117,27 +134,12 @@ static int await(struct lade_loader *l, uint64_t *batch, uint64_t *buffer, int64
     int64_t begin = lade_now(), deadline = lade_deadline(begin, timeout);
     if (l->waiting_since == 0)
         l->waiting_since = begin;
-    if (l->config.in_order && l->config.slots > 2)
-        nap(l, begin, deadline);
-    lade_ring_await(&l->ring, &l->ready, l->config.in_order ? l->low : LADE_ANY_BATCH);
-    for (;;) {
-        uint32_t number = lade_event_number(&l->ready);
-        if (find(l, batch, buffer)) {
-            status = LADE_OK;
-            break;
-        }
-        if (atomic_load_explicit(&l->cancelled, memory_order_relaxed)) {
-            status = LADE_CANCELLED;
-            break;
-        }
-        status = lade_loader_supervise(l, error);
-        if (status != LADE_OK || (deadline >= 0 && lade_now() >= deadline)) {
-            status = status != LADE_OK ? end(l, status, error) : LADE_TIMEOUT;
-            break;
-        }
-        lade_loader_sleep(l, number, deadline);
+    if (l->config.in_order && l->config.slots > 2 && (deadline < 0 || deadline > begin + NAP)) {
+        lade_ring_await(&l->ring, l->low + l->config.slots / 2);
+        (void)lade_event_await(&l->ready, find_or_nap, &a, begin + NAP);
     }
-    lade_event_leave(&l->ready);
+    lade_ring_await(&l->ring, l->config.in_order ? l->low : LADE_ANY_BATCH);
+    int status = lade_event_await(&l->ready, find_or_await, &a, deadline);
     l->wait_time += (uint64_t)(lade_now() - begin);
     return status;
 }
@@ -180,7 +182,7 @@ void lade_loader_release(struct lade_loader *l, const struct lade_batch *batch)
 {
     lade_ring_give(&l->ring, batch->slot);
     atomic_fetch_sub_explicit(&l->held, 1, memory_order_relaxed);
-    lade_event_tell_after(&l->room);
+    lade_event_notify_all(&l->room);
 }
 
 void lade_loader_cancel(struct lade_loader *l)
@@ -188,8 +190,8 @@ void lade_loader_cancel(struct lade_loader *l)
     atomic_store_explicit(&l->cancelled, 1, memory_order_relaxed); /* the events below carry it */
     if (l->bag)
         lade_bag_close(l->bag);
-    lade_event_tell_all(&l->room);
-    lade_event_tell_all(&l->ready);
+    lade_event_notify_all(&l->room);
+    lade_event_notify_all(&l->ready);
 }
 
 static uint64_t total(const struct lade_loader *l, size_t offset)

@@ -3,11 +3,11 @@
 #ifndef LADE_LOAD_LOADER_H
 #define LADE_LOAD_LOADER_H
 
+#include "event.h"
 #include "loader_ring.h"
 #include "order.h"
 #include "reader.h"
 #include "source.h"
-#include "wait.h"
 
 #include <lade/bag.h>
 #include <pthread.h>
@@ -133,8 +133,8 @@ int lade_worker_start(struct lade_worker *w);
 struct lade_worker *lade_worker_add(struct lade_loader *l);
 int lade_slot_init(struct lade_loader *l, struct lade_slot *slot);
 
-/* The consumer sleeps until something happens, or the deadline, or a worker is late. */
-void lade_loader_sleep(struct lade_loader *l, uint32_t number, int64_t deadline);
+/* A consumer that waits looks again when a worker is late, and at times in any case. */
+void lade_loader_recheck(const struct lade_loader *l, int64_t *until);
 
 /* Replaces workers that were lost or are late with the batch that the consumer waits for. LADE_OK or an error. */
 int lade_loader_supervise(struct lade_loader *l, struct lade_error *error);
@@ -153,7 +153,7 @@ int lade_loader_refuse_child(struct lade_error *error);
 /* Reads a state into a loader whose order is made. */
 int lade_loader_restore(struct lade_loader *l, const char *state, struct lade_error *error);
 
-/* Nanoseconds. Those who wait look again at times, whatever they were told. */
+/* Nanoseconds. A thread that waits looks again after this time, also without a notification. */
 #define WAIT_MOST INT64_C(1000000000)
 
 static inline void lade_count(_Atomic uint64_t *counter, uint64_t more)

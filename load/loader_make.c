@@ -305,6 +305,12 @@ static bool all_have_ended(struct lade_loader *l)
     return true;
 }
 
+static int ended_or_await(void *context, int64_t *until)
+{
+    (void)until;
+    return all_have_ended(context) ? LADE_OK : LADE_AWAIT;
+}
+
 int lade_loader_destroy(struct lade_loader *l, int64_t timeout)
 {
     if (!l)
@@ -315,15 +321,7 @@ int lade_loader_destroy(struct lade_loader *l, int64_t timeout)
     }
     int64_t deadline = lade_deadline(lade_now(), timeout);
     lade_loader_cancel(l);
-    lade_event_expect(&l->ready);
-    for (;;) {
-        uint32_t number = lade_event_number(&l->ready);
-        if (all_have_ended(l) || (deadline >= 0 && lade_now() >= deadline))
-            break;
-        lade_futex_wait(&l->ready.number, number, deadline);
-    }
-    lade_event_leave(&l->ready);
-    if (!all_have_ended(l))
+    if (!all_have_ended(l) && lade_event_await(&l->ready, ended_or_await, l, deadline) != LADE_OK)
         return LADE_TIMEOUT;
     for (unsigned i = 0; i < l->workers; i++)
         if (atomic_load_explicit(&l->worker[i].state, memory_order_relaxed) != LADE_WORKER_NONE)

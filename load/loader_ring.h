@@ -13,8 +13,8 @@
 #ifndef LADE_LOAD_LOADER_RING_H
 #define LADE_LOAD_LOADER_RING_H
 
+#include "event.h"
 #include "step.h"
-#include "wait.h"
 
 #include <lade/status.h>
 #include <stdatomic.h>
@@ -167,26 +167,23 @@ static inline bool lade_ring_reuse_this(struct lade_loader_ring *r, uint64_t buf
     return lade_ring_take(&r->free[buffer / 64], UINT64_C(1) << buffer % 64) < 64;
 }
 
-/* The consumer is about to wait, see lade_event_expect(). */
+/* The consumer is about to wait for this batch, by lade_event_await(). */
 #define LADE_ANY_BATCH UINT64_MAX
-static inline void lade_ring_await(struct lade_loader_ring *r, struct lade_event *ready, uint64_t batch)
+static inline void lade_ring_await(struct lade_loader_ring *r, uint64_t batch)
 {
     LADE_STEP();
-    atomic_store_explicit(&r->awaited, batch, memory_order_relaxed); /* expecting carries it */
-    lade_event_expect(ready);
+    atomic_store_explicit(&r->awaited, batch, memory_order_relaxed); /* the event carries it */
 }
 
 /* A batch was published: wakes the consumer if it waits for this one. */
-static inline void lade_ring_tell(struct lade_loader_ring *r, struct lade_event *ready, uint64_t batch)
+static inline void lade_ring_notify(struct lade_loader_ring *r, struct lade_event *ready, uint64_t batch)
 {
-    LADE_STEP();
-    if (atomic_fetch_add_explicit(&ready->waiters, 0, memory_order_acq_rel) ==
-        0) /* [loader.tell] -> [bag.wait.expect] */
+    if (!lade_event_is_awaited(ready))
         return;
     LADE_STEP();
     uint64_t awaited = atomic_load_explicit(&r->awaited, memory_order_relaxed);
     if (awaited == batch || awaited == LADE_ANY_BATCH)
-        lade_event_tell_all(ready);
+        lade_event_wake_all(ready);
 }
 
 /* Says something to others that they look at later, with all that was written before. */

@@ -45,7 +45,7 @@ static bool put(struct lade_worker *w)
             lade_count(&w->wait_time, (uint64_t)(lade_now() - begin));
         }
         if (status == LADE_OK) {
-            lade_event_tell_after(&w->loader->ready);
+            lade_event_notify_all(&w->loader->ready);
             return true;
         }
         if (status != LADE_TIMEOUT)
@@ -56,7 +56,7 @@ static bool put(struct lade_worker *w)
 static bool fail(struct lade_worker *w, int status)
 {
     lade_ring_say(&w->failed, (uint32_t)-status);
-    lade_event_tell_after(&w->loader->ready);
+    lade_event_notify_all(&w->loader->ready);
     return false;
 }
 
@@ -184,7 +184,7 @@ void lade_stream_work(struct lade_worker *w)
     if (atomic_load_explicit(&w->committed, memory_order_relaxed) != LADE_CLAIM_GONE &&
         atomic_fetch_sub_explicit(&l->producers, 1, memory_order_relaxed) == 1)
         lade_bag_close(l->bag);
-    lade_event_tell_after(&l->ready);
+    lade_event_notify_all(&l->ready);
 }
 
 /* An error of a worker, or more faults than agreed. */
@@ -239,37 +239,39 @@ static int draw(struct lade_loader *l, struct lade_slot *slot)
     return LADE_OK;
 }
 
+struct drawing {
+    struct lade_loader *loader;
+    struct lade_slot *slot;
+};
+
+static int draw_or_await(void *context, int64_t *until)
+{
+    const struct drawing *d = context;
+    struct lade_loader *l = d->loader;
+    int status = draw(l, d->slot);
+
+    if (status != LADE_EMPTY || (status = look_for_failure(l)) != LADE_OK)
+        return status;
+    if (l->waiting_since == 0)
+        l->waiting_since = lade_now();
+    if (atomic_load_explicit(&l->cancelled, memory_order_relaxed))
+        return LADE_CANCELLED;
+    status = lade_loader_supervise(l, &l->error);
+    if (status != LADE_OK)
+        return l->ended = status;
+    lade_loader_recheck(l, until);
+    return LADE_AWAIT;
+}
+
 static int draw_waiting(struct lade_loader *l, struct lade_slot *slot, int64_t timeout)
 {
+    struct drawing d = {l, slot};
     int status = draw(l, slot);
 
     if (status != LADE_EMPTY)
         return status;
-    int64_t begin = lade_now(), deadline = lade_deadline(begin, timeout);
-    lade_event_expect(&l->ready);
-    for (;;) {
-        uint32_t number = lade_event_number(&l->ready);
-        status = draw(l, slot);
-        if (status != LADE_EMPTY || (status = look_for_failure(l)) != LADE_OK)
-            break;
-        if (l->waiting_since == 0)
-            l->waiting_since = lade_now();
-        if (atomic_load_explicit(&l->cancelled, memory_order_relaxed)) {
-            status = LADE_CANCELLED;
-            break;
-        }
-        status = lade_loader_supervise(l, &l->error);
-        if (status != LADE_OK) {
-            l->ended = status;
-            break;
-        }
-        if (deadline >= 0 && lade_now() >= deadline) {
-            status = LADE_TIMEOUT;
-            break;
-        }
-        lade_loader_sleep(l, number, deadline);
-    }
-    lade_event_leave(&l->ready);
+    int64_t begin = lade_now();
+    status = lade_event_await(&l->ready, draw_or_await, &d, lade_deadline(begin, timeout));
     l->wait_time += (uint64_t)(lade_now() - begin);
     return status;
 }

@@ -141,24 +141,26 @@ static enum claimed claim_batch(struct lade_worker *w)
     return CLAIMED;
 }
 
+static int claim_or_await(void *context, int64_t *until)
+{
+    struct lade_worker *w = context;
+    enum claimed claimed = lade_worker_is_stopped(w) ? NO_ROOM : claim_batch(w);
+
+    if (claimed != NO_ROOM || lade_worker_is_stopped(w))
+        return (int)claimed;
+    lade_event_recheck_by(until, lade_now() + WAIT_MOST);
+    return LADE_AWAIT;
+}
+
 /* Waits until there is something to do. */
 static enum claimed await_batch(struct lade_worker *w)
 {
-    struct lade_loader *l = w->loader;
     enum claimed claimed = claim_batch(w);
 
     if (claimed != NO_ROOM)
         return claimed;
     int64_t begin = lade_now();
-    lade_event_expect(&l->room);
-    while (!lade_worker_is_stopped(w)) {
-        uint32_t number = lade_event_number(&l->room);
-        claimed = claim_batch(w);
-        if (claimed != NO_ROOM || lade_worker_is_stopped(w))
-            break;
-        lade_futex_wait(&l->room.number, number, lade_now() + WAIT_MOST);
-    }
-    lade_event_leave(&l->room);
+    claimed = (enum claimed)lade_event_await(&w->loader->room, claim_or_await, w, -1);
     lade_count(&w->wait_time, (uint64_t)(lade_now() - begin));
     return claimed;
 }
@@ -241,7 +243,7 @@ static void hand_over(struct lade_worker *w)
     if (lade_ring_publish(&l->ring, w->claim.batch, w->buffer)) {
         w->has_buffer = false;
         remember(w);
-        lade_ring_tell(&l->ring, &l->ready, w->claim.batch);
+        lade_ring_notify(&l->ring, &l->ready, w->claim.batch);
     }
     atomic_store_explicit(&w->batch, 0, memory_order_relaxed);
 }
@@ -287,8 +289,8 @@ static void leave(void *context)
         lade_ring_give(&l->ring, w->buffer);
     }
     lade_ring_say(&w->state, lost ? LADE_WORKER_LOST : LADE_WORKER_ENDED);
-    lade_event_tell_after(&l->ready);
-    lade_event_tell_after(&l->room);
+    lade_event_notify_all(&l->ready);
+    lade_event_notify_all(&l->room);
 }
 
 static void *work(void *context)

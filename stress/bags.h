@@ -26,6 +26,7 @@ static inline uint64_t bag_below(struct lade_random *random, uint64_t n)
 
 #define LADE_BAG_BELOW bag_below
 
+#include "../lib/event.c"
 #include "../lib/ring.c"
 
 #include "../lib/bag.c"

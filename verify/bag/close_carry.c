@@ -9,7 +9,7 @@
 #define THREADS 3
 #include "harness.h"
 
-#include "futex.h"
+#include "event/futex.h"
 
 #include "small.h"
 

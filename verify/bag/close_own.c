@@ -12,7 +12,7 @@
 #define below(n) 0
 #include "harness.h"
 
-#include "futex.h"
+#include "event/futex.h"
 
 #include "records.h"
 

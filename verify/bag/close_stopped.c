@@ -13,7 +13,7 @@
 #define below(n) 0
 #include "harness.h"
 
-#include "futex.h"
+#include "event/futex.h"
 
 #include "small.h"
 

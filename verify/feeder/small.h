@@ -2,7 +2,7 @@
 /*
  * A feeder that a checker can go through: DEPTH slots of one word, filled and used by the harness's own threads.
  * Its device copies at once, unless the harness wants one that takes its time (DEVICE, see device.h). A thread that would have to sleep is of no
- * interest, unless the harness includes bag/futex.h before, or tells.h, which asks whether it would ever be woken.
+ * interest, unless the harness includes event/futex.h before, or event/sleeper.h, which asks whether it is notified.
  */
 #ifndef DEPTH
 #define DEPTH 1
@@ -11,7 +11,7 @@
 #define BATCHES UINT64_MAX /* fill never ends */
 #endif
 
-#include "wait.h"
+#include "event.h"
 
 #ifndef FUTEX
 void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
@@ -22,25 +22,25 @@ void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
     assume(0);
 }
 
-void lade_futex_wake(_Atomic uint32_t *word)
+void lade_futex_wake(_Atomic uint32_t *word, int count)
 {
     (void)word;
+    (void)count;
 }
 
 int64_t lade_now(void)
 {
     return 0;
 }
+
+#include "event.c"
 #endif
 
-/* Who finds that the device is not done yet looks again; to a checker it is who came later that is of interest. */
-#ifndef LADE_FEEDER_NAP
-#ifdef ENGINE_NATIVE
-#define LADE_FEEDER_NAP(word, number, until) ((void)(number), (void)(until))
-#else
-#define LADE_FEEDER_NAP(word, number, until) ((void)(number), (void)(until), assume(0))
-#endif
-#endif
+int lade_feeder_set_slack(int slack)
+{
+    return slack;
+}
+
 #include "reclaim/without_thread.h"
 
 #include "ref.c"
@@ -192,8 +192,7 @@ static void make_feeder(void)
     feeder.bytes = sizeof(uint64_t);
     atomic_init(&feeder.failing, false);
     atomic_init(&feeder.running, 0);
-    atomic_init(&feeder.gone.number, 0);
-    atomic_init(&feeder.gone.waiters, 0);
+    lade_event_init(&feeder.gone);
     feeder.help = false;
     lade_slots_init(&feeder.slots, turns, DEPTH);
     copies = 0;

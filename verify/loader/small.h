@@ -16,9 +16,10 @@
 
 /* Nobody waits, unless the harness has a futex of its own. */
 #ifndef FUTEX
-void lade_futex_wake(_Atomic uint32_t *word)
+void lade_futex_wake(_Atomic uint32_t *word, int count)
 {
     (void)word;
+    (void)count;
     assert(0);
 }
 #endif
@@ -26,7 +27,7 @@ void lade_futex_wake(_Atomic uint32_t *word)
 static struct lade_loader_ring ring;
 static struct lade_paper paper[PAPERS];
 static _Atomic uint64_t place[PLACES], buffers_free[1];
-static struct lade_event ready, room;
+static struct lade_event ready;
 
 /* What a buffer holds, written by who makes a batch, read by who has it. */
 static uint64_t content[BUFFERS];
@@ -51,10 +52,7 @@ static void make_ring(void)
     atomic_init(&ring.plan, 0);
     atomic_init(&ring.low, 0);
     atomic_init(&ring.awaited, 0);
-    atomic_init(&ready.number, 0);
-    atomic_init(&ready.waiters, 0);
-    atomic_init(&room.number, 0);
-    atomic_init(&room.waiters, 0);
+    lade_event_init(&ready);
     ring.paper = paper;
     ring.place = place;
     ring.places = PLACES;

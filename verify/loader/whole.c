@@ -11,7 +11,7 @@
 #define SPARE 2
 #include "harness.h"
 
-#include "bag/futex.h"
+#include "event/futex.h"
 
 #include "whole.h"
 

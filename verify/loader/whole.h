@@ -223,10 +223,8 @@ static void make_loader(uint64_t batches)
     atomic_init(&l->ring.low, 0);
     atomic_init(&l->ring.awaited, 0);
     atomic_init(&buffers_free[0], (UINT64_C(1) << SPARE) - 1);
-    atomic_init(&l->ready.number, 0);
-    atomic_init(&l->ready.waiters, 0);
-    atomic_init(&l->room.number, 0);
-    atomic_init(&l->room.waiters, 0);
+    lade_event_init(&l->ready);
+    lade_event_init(&l->room);
     atomic_init(&l->cancelled, 0);
     atomic_init(&l->held, 0);
     l->next.epoch = l->low = l->delivered = l->replaced = l->workers = 0;

@@ -1,0 +1,48 @@
+/* harness
+ * property: once an operation has returned CLOSED, every waiting draw finds the bag closed or has been woken, even if the closing thread stopped before it woke anybody
+ * engines: explore genmc/rc11
+ * threads: 3
+ * bound: 1 slot; what a waiting draw does against the first step of close, and an exchange by a third thread
+ * executions: 10
+ * cover: slept asleep
+ */
+#define THREADS 3
+#define TRIES 1
+#define below(n) 0
+#include "harness.h"
+
+#include "event/sleeper.h"
+
+#include "small.h"
+
+#include "bag_wait.c"
+
+static bool found;
+
+static void setup(void)
+{
+    make_bag(1);
+    nobody_sleeps();
+    found = false;
+}
+
+static void thread(int id)
+{
+    if (id == 0) {
+        mark_closed(bag); /* and stops */
+    } else if (id == 1) {
+        (void)lade_bag_draw_wait(handle[1], &out[1], TIME_ENOUGH);
+    } else {
+        in[2] = 5;
+        found = lade_bag_exchange(handle[2], &in[2], &out[2]) == LADE_CLOSED;
+    }
+}
+
+static void finish(void)
+{
+    if (found)
+        nobody_sleeps_on();
+    else if (slept_on)
+        cover(asleep);
+    lade_bag_destroy(bag);
+}

@@ -1,0 +1,37 @@
+/* harness
+ * property: notify_all reaches each waiter for several things at once
+ * engines: explore
+ * threads: 3
+ * bound: two waiters that take one each; two things with one notify_all
+ * executions: 100
+ * cover: slept
+ * timeout: 240
+ */
+#define THREADS 3
+#include "harness.h"
+
+#include "futex.h"
+
+#include "things.h"
+
+static void setup(void)
+{
+    make_event();
+}
+
+static void thread(int id)
+{
+    if (id == 2) {
+        put_things(2);
+        lade_event_notify_all(&event);
+        return;
+    }
+    assert(lade_event_await(&event, take_or_await, NULL, -1) == LADE_OK);
+    if (atomic_load_explicit(&futex_woken[id], memory_order_relaxed))
+        cover(slept);
+}
+
+static void finish(void)
+{
+    assert(atomic_load(&things) == 0);
+}

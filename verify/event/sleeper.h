@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where is a waiter notified? The thread that goes to sleep is remembered, and goes on at once: its time is over. It would have
+ * slept for ever if in the end no other thread had changed the number that it went to sleep on.
+ */
+#define FUTEX
+#include "event.h"
+
+static struct lade_event *slept_on;
+static uint32_t slept_with, own_changes;
+static int64_t slept_until;
+
+enum { SLEEPER = 1 }; /* the thread that may sleep */
+
+/* It stays counted as a waiter. */
+void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
+{
+    (void)deadline;
+    slept_on = (struct lade_event *)(void *)word;
+    slept_with = value;
+    slept_until = INT64_MAX;
+    own_changes = 0;
+    atomic_fetch_add_explicit(&slept_on->waiters, 1, memory_order_relaxed);
+}
+
+void lade_futex_wake(_Atomic uint32_t *word, int count)
+{
+    (void)count;
+    if (harness_id == SLEEPER && slept_on && word == &slept_on->number)
+        own_changes++; /* asleep, it would not have made it */
+}
+
+int64_t lade_now(void)
+{
+    return harness_id == SLEEPER ? slept_until : 0;
+}
+
+#include "event.c"
+
+/* Before the threads. */
+static void nobody_sleeps(void)
+{
+    slept_on = NULL;
+    slept_until = 0;
+    own_changes = 0;
+}
+
+#define TIME_ENOUGH 1 /* a deadline, and a timeout, that is over for the thread that has slept */
+
+/* After the threads. */
+static void nobody_sleeps_on(void)
+{
+    if (slept_on) {
+        assert(atomic_load_explicit(&slept_on->number, memory_order_relaxed) - slept_with != own_changes);
+        cover(slept);
+    }
+}

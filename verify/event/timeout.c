@@ -1,0 +1,51 @@
+/* harness
+ * property: a wait ends when its time is over, not before, and uses up no notification that another waiter needs
+ * engines: explore
+ * threads: 3
+ * bound: two waiters, one with a deadline; one thing with its notify_one, which the one with the deadline gives to the other
+ * executions: 100
+ * cover: over took woken_late
+ * timeout: 240
+ */
+#define THREADS 3
+#define CLOCK
+#include "harness.h"
+
+#include "futex.h"
+
+#include "things.h"
+
+static void setup(void)
+{
+    make_event();
+    atomic_init(&futex_time, 0);
+}
+
+static void thread(int id)
+{
+    if (id == 0) {
+        int status = lade_event_await(&event, take_or_await, NULL, 5);
+        if (status == LADE_TIMEOUT) {
+            assert(lade_now() >= 5);
+            cover(over);
+            return;
+        }
+        assert(status == LADE_OK);
+        cover(took);
+        if (lade_now() >= 5)
+            cover(woken_late);
+        put_things(1);
+        lade_event_notify_one(&event);
+    } else if (id == 1) {
+        assert(lade_event_await(&event, take_or_await, NULL, -1) == LADE_OK);
+    } else {
+        atomic_store_explicit(&futex_time, 5, memory_order_release);
+        put_things(1);
+        lade_event_notify_one(&event);
+    }
+}
+
+static void finish(void)
+{
+    assert(atomic_load(&things) == 0);
+}

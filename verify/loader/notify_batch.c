@@ -1,0 +1,47 @@
+/* harness
+ * property: a worker that hands over a batch notifies the consumer that awaits this one, which finds it complete
+ * threads: 2
+ * bound: 2 places; a worker hands over the second batch, the consumer awaits it
+ * executions: 3
+ * cover: slept
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "event/sleeper.h"
+
+#include "small.h"
+
+static int look_or_await(void *context, int64_t *until)
+{
+    uint64_t buffer;
+
+    (void)context, (void)until;
+    if (!lade_ring_look(&ring, 1, &buffer))
+        return LADE_AWAIT;
+    assert(content[buffer] == 11);
+    return LADE_OK;
+}
+
+static void setup(void)
+{
+    make_ring();
+    nobody_sleeps();
+}
+
+static void thread(int id)
+{
+    if (id == 0) {
+        content[1] = 11;
+        assert(lade_ring_publish(&ring, 1, 1));
+        lade_ring_notify(&ring, &ready, 1);
+    } else {
+        lade_ring_await(&ring, 1);
+        (void)lade_event_await(&ready, look_or_await, NULL, TIME_ENOUGH);
+    }
+}
+
+static void finish(void)
+{
+    nobody_sleeps_on();
+}
