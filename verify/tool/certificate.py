@@ -88,7 +88,11 @@ def keep_cells(old: Page, new: Page, ran: Iterable[str]) -> Page:
     titles = {title for engine, title in ENGINES.items() if engine not in ran}
     for module, section in new.items():
         if "explore" not in ran:  # which alone judges failure orders
-            section["failure"] = old.get(module, empty())["failure"]
+            before = old.get(module, empty())
+            section["failure"] = before["failure"]
+            names = {row[0] for row in section["protocol"]}
+            only = [row for row in before["protocol"] if row[0] not in names and row[-1].startswith(SKIPPED)]
+            section["protocol"] = sorted(section["protocol"] + only)
         for table, rows in section.items():
             known = {_key(table, row): row for row in old.get(module, empty())[table]}
             for row in rows:
