@@ -18,7 +18,7 @@ void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
     (void)deadline;
     slept_on = (struct lade_event *)(void *)word;
     slept_with = value;
-    slept_until = INT64_MAX;
+    slept_until = INT64_MAX / 2; /* some time may be added to it */
     own_changes = 0;
     atomic_fetch_add_explicit(&slept_on->waiters, 1, memory_order_relaxed);
 }
