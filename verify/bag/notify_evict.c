@@ -37,11 +37,14 @@ static void setup(void)
 
 static void thread(int id)
 {
+    static const struct call call = {.which = PUT_CALL, .in = &in[1]};
+    struct waiting_call c = {handle[1], &call, 0}; /* put_wait, behind its first try */
+
     if (id == 0) {
         assert(put(0, 1) == LADE_OK);
     } else if (draw(1) == 1) { /* nothing is left that the next put could evict */
         in[1] = 3;
-        (void)lade_bag_put_wait(handle[1], &in[1], TIME_ENOUGH);
+        (void)lade_event_await(&bag->left, call_or_await, &c, TIME_ENOUGH);
     }
 }
 
