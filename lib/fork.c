@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 static _Atomic uint32_t generation;
-static atomic_bool counted;
+static _Atomic uint32_t counted; /* 1: yes */
 
 /* The only place where locks are taken for fork(), so that their order is the same every time. */
 static void before_fork(void)
@@ -40,11 +40,11 @@ bool lade_fork_is_counted(void)
 {
     /* No lock and no pthread_once(): a fork() meanwhile could leave it held by a thread that the child does not have. */
     if (atomic_load_explicit(&counted, memory_order_relaxed) ||
-        atomic_exchange_explicit(&counted, true, memory_order_relaxed))
+        atomic_exchange_explicit(&counted, 1, memory_order_relaxed))
         return true;
     if (pthread_atfork(before_fork, after_fork, in_child) == 0)
         return true;
-    atomic_store_explicit(&counted, false, memory_order_relaxed);
+    atomic_store_explicit(&counted, 0, memory_order_relaxed);
     return false;
 }
 
