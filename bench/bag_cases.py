@@ -36,15 +36,15 @@ WORKLOADS = {  # title, threads, candidates
 
 # Workload: ours over which peers, at least how much, at which capacities and fills.
 RATIOS = [
-    ("mixed", PAPER, 1.3, CAPACITIES, FILLS),
+    ("mixed", PAPER, 1.0, CAPACITIES, FILLS),
     ("mixed", [MUTEX], 2.0, CAPACITIES, FILLS),
-    ("pair", PAPER, 1.2, CAPACITIES, FILLS),
-    ("exchange", PAPER, 3.0, CAPACITIES[1:], [100]),
+    ("pair", PAPER, 1.0, CAPACITIES, FILLS),
+    ("exchange", PAPER, 1.5, CAPACITIES[1:], [100]),
     ("alone", [MUTEX], 0.8, CAPACITIES, FILLS[1:]),
     ("bulk_put", [OURS], 1.5, CAPACITIES[1:], [50]),
 ]
 # Case: at most, in the unit of its table.
-LIMITS = {"poll": 1.0, "last": 100.0, "scan": 3000.0}
+LIMITS = {"poll": 1.0, "last": 200.0, "scan": 5000.0}
 COUNTS = {"allocations": 0, "put": 1, "draw": 1}
 NARROW, REPEATED = "bulk_put ", 15  # the ratio lies near its promise: more repetitions, so that luck does not decide
 FAILED = 1e9  # stands for a figure that there is not

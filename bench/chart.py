@@ -47,7 +47,7 @@ def draw(name, tables, promises):
     notes = {}
     for p in promises:
         what = p["candidate"] + (f" / {p['against']}" if "against" in p else "")
-        verdict = "kept" if p["kept"] else "missed"
+        verdict = p["verdict"]
         notes.setdefault(p["case"], []).append(
             f"{what}: {number(p['value'])} ({p['sense']} {p['promise']:g}: {verdict})")
     groups = {}

@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import tempfile
 
-from measure import Candidate, Failure, Table, spread_of
+from measure import Candidate, Failure, Table, judged, spread_of
 
 ABOUT = "how fast verify/explore and GenMC exhaust the same programs"
 HERE = pathlib.Path(__file__).resolve().parent
@@ -94,7 +94,6 @@ def promises(done):
     ratios = [statistics.median(table.ratio("explore", "GenMC")) for table in done]
     rows = []
     for case, value, promise in (("median", statistics.median(ratios), MEDIAN), ("least", min(ratios), LEAST)):
-        rows.append({"case": case, "candidate": "explore", "against": "GenMC", "threads": 1, "unit": "ratio",
-                     **spread_of(ratios), "value": value, "promise": promise, "sense": "at least", "unsteady": "",
-                     "kept": value >= promise})
+        rows.append(judged({"case": case, "candidate": "explore", "against": "GenMC", "threads": 1, "unit": "ratio",
+                            **spread_of(ratios), "value": value, "promise": promise, "sense": "at least", "unsteady": ""}))
     return rows

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""bench/run feed: batches to a device, against the plain loop of copies and double buffering by hand."""
+"""bench/run feed: batches to a device, by feeder and by loader, against the plain loop of copies and double buffering by hand."""
 from measure import Candidate, Failure, Table, promise
 
-ABOUT = "the feeder on OpenCL and on the host, against plain copies and double buffering by hand"
+ABOUT = "the feeder and the loader on OpenCL and on the host, against plain copies and double buffering by hand"
 GROUPS = ["opencl"]  # of tools/setup
 BUDGET = (90, 400)  # seconds after which nothing is repeated: quick, full
 SECONDS = (0.3, 0.8)  # that a candidate runs in a repetition
@@ -12,7 +12,10 @@ DEPTHS, DEPTH = (1, 2, 3, 4), 3
 PLAIN, HAND, MEMCPY = "loop of enqueued writes", "double buffering by hand", "memcpy loop"
 HELPED = f"lade, depth {DEPTH}, consumer fills"
 KINDS = {"used": "a queue uses it", "filled": "filled by memcpy"}  # more work for both, beside the empty way
-COPY_LIMIT, OVERLAP = 0.8, 1.6
+COPY_LIMIT, OVERLAP, BY_HAND = 0.8, 1.6, 0.95
+SAMPLE = 3072  # bytes; the path from source to device is measured with these
+ALONE, TO_HOST, TO_OPENCL, GATHER = "loader alone", "loader to host", "loader to opencl", "loop of gathered and enqueued writes"
+PATH_HOST, PATH_OPENCL = 0.9, {"384 KiB": 0.85, "4 MiB": 0.95}
 
 
 def gigabytes(amount, seconds):
@@ -64,10 +67,21 @@ def overlap_of(label, size):
                  [Candidate(row, "feed_overlap", rest, 2, sleeps=True) for row, rest in words.items()], quotient)
 
 
+def path_of(label, size):
+    """Source, loader, device. On OpenCL the device copies with a core of its own, so one thread gathers, as in the loop."""
+    def path(row, mode, threads, who):
+        return Candidate(row, "feed_path", [mode, str(size // SAMPLE), str(threads), who], 2, sleeps=True)
+    table = Table(f"path {label}", f"path: samples in memory to the device, in batches of {label}", "GB/s",
+                  [path(ALONE, "loader", 2, "help"), path(TO_HOST, "host", 2, "help"), path(TO_OPENCL, "opencl", 1, "help"),
+                   path(f"{TO_OPENCL}, 1 worker", "opencl", 1, "apart"), path(GATHER, "plain", 1, "help")], gigabytes)
+    table.ratios = [(TO_HOST, ALONE), (TO_OPENCL, GATHER), (f"{TO_OPENCL}, 1 worker", GATHER)]
+    return table
+
+
 def tables(bench):
     if not bench.has("feed_copy"):
         raise Failure("no OpenCL in this build (tools/setup opencl)")
-    for make in (copy_of, overlap_of, host_of):
+    for make in (copy_of, overlap_of, host_of, path_of):
         for label, size in SIZES.items():
             table = make(label, size)
             bench.measure(table)
@@ -85,4 +99,9 @@ def promises(done):
                                 "at least", "loop, a queue uses it"))
         elif table.case.startswith("overlap"):
             rows.append(promise(table, name, table.values(name), OVERLAP, "at least"))
+            rows.append(promise(table, name, table.ratio(name, HAND), BY_HAND, "at least", HAND))
+        elif table.case.startswith("path"):
+            rows.append(promise(table, TO_HOST, table.ratio(TO_HOST, ALONE), PATH_HOST, "at least", ALONE))
+            rows.append(promise(table, TO_OPENCL, table.ratio(TO_OPENCL, GATHER), PATH_OPENCL[table.case[5:]], "at least",
+                                GATHER))
     return rows

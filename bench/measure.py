@@ -41,7 +41,19 @@ def promise(table, candidate, values, limit, sense, against=None):
     if against:
         row["against"] = against
     row["value"] = row["median"]
-    row["kept"] = row["value"] >= limit if sense == "at least" else row["value"] <= limit
+    return judged(row)
+
+
+def judged(row):
+    """
+    The row with its verdict: kept or missed, by the median. Where the machine was unsteady, a median beyond the limit says
+    something only if no repetition keeps the promise; otherwise the row is undecided.
+    """
+    least, most = row["spread"]
+    at_least = row["sense"] == "at least"
+    row["kept"] = row["value"] >= row["promise"] if at_least else row["value"] <= row["promise"]
+    possible = most >= row["promise"] if at_least else least <= row["promise"]
+    row["verdict"] = "kept" if row["kept"] else "undecided" if row["unsteady"] and possible else "missed"
     return row
 
 

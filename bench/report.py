@@ -56,7 +56,7 @@ def print_promises(promises):
     wider = max([26, *(len(named(row)) for row in promises)]) + 2
     for row in promises:
         low, high = row["spread"]
-        verdict = ("kept" if row["kept"] else "MISSED") + (", unsteady" if row["unsteady"] else "")
+        verdict = {"missed": "MISSED"}.get(row["verdict"], row["verdict"]) + (", unsteady" if row["unsteady"] else "")
         print(f"  {row['case']:<{wide}}{named(row):<{wider}}{number(row['value']):>7} ({number(low)} to {number(high)})  "
               f"{row['sense']} {row['promise']:g}: {verdict}")
     if not promises:

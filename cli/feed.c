@@ -6,11 +6,11 @@
 
 #include <getopt.h>
 #include <lade/bag.h>
+#include <lade/thread.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <urcu/urcu-memb.h>
 
 static void help(void)
 {
@@ -67,7 +67,7 @@ static void help(void)
          "  --device host|opencl|cuda\n"
          "                        batches go to a device, which normalises bytes, with mean 0.5 and deviation 0.25,\n"
          "                        without --normalise, --mean and --deviation; opencl: and learns by softmax\n"
-         "  --depth N             batches on their way to the device or there (3)\n"
+         "  --depth N             batches on the device or on their way there (3)\n"
          "  --rate X              step of softmax (from the first batch)\n"
          "  --work N              microseconds that the consumer sleeps besides for each batch, as for a device\n"
          "\n"
@@ -82,7 +82,7 @@ static void help(void)
          "  --no-check            do not: nothing is remembered for a sample\n"
          "  --json FILE           the figures as JSON; - is standard output, and the words go to standard error\n"
          "  --html FILE           a page with plots\n"
-         "  --timeline FILE       slots on their way to the device against time, a picture (SVG)\n"
+         "  --timeline FILE       batches from the workers to the device against time, a picture (SVG)\n"
          "  --help");
     puts("\n"
          "examples:\n"
@@ -494,9 +494,12 @@ int feed_main(int argc, char **argv)
         fputs("lade feed --help shows the options\n", stderr);
         return EXIT_USAGE;
     }
-    urcu_memb_register_thread(); /* splits that remember want that */
+    if (lade_thread_enter() != LADE_OK) { /* splits that remember want that */
+        fputs("lade feed: out of memory\n", stderr);
+        return EXIT_TROUBLE;
+    }
     int code = feed(&f);
     feed_close(&f);
-    urcu_memb_unregister_thread();
+    lade_thread_leave();
     return code;
 }

@@ -93,38 +93,39 @@ struct learnt {
     struct curve loss;
 };
 
-/* What --device tells: times in seconds, and the first steps of the feeder's slots. */
+/* What --device tells: times in seconds, and the first steps of the batches. */
 enum { DEVICE_STEPS = 4096 };
 struct device_step {
     double at;
     uint64_t number;
     unsigned slot;
-    int step; /* an enum lade_feeder_step */
+    int step; /* an enum lade_loader_step */
 };
 struct device_figures {
     bool on;
     unsigned depth, steps;
-    double fill, copy, compute; /* all batches together */
-    uint64_t bytes, consumer_waits, throttle_waits;
+    double copy, compute; /* all batches together */
+    uint64_t bytes, consumer_waits;
     struct device_step step[DEVICE_STEPS];
 };
 
 struct feed;
 
 /*
- * Who uses the batches; a device is one more of these. take and test own the batch and release it, at once or when they
- * are done with it; drain waits for that. What was given to take counts as delivered.
+ * Who uses the batches; a device is one more of these. take and test own the batch and release it. What was given to take
+ * counts as delivered.
  */
 struct consumer {
     const char *name;
     int (*open)(void **self, struct feed *feed, struct lade_error *error);
     int (*take)(void *self, struct lade_loader *loader, const struct lade_batch *batch, struct lade_error *error);
     int (*test)(void *self, struct lade_loader *loader, const struct lade_batch *batch, struct lade_error *error);
-    int (*drain)(void *self, struct lade_error *error);
     void (*learnt)(void *self, struct learnt *learnt);
     void (*close)(void *self);
 };
 extern const struct consumer consumer_null, consumer_softmax, consumer_device;
+/* For the picture of --timeline; context is the feed. */
+void device_trace(void *context, enum lade_loader_step step, uint64_t number, unsigned slot, int64_t at);
 
 struct feed {
     struct feed_options o;
@@ -144,6 +145,7 @@ struct feed {
     struct lade_loader_stats stats, before; /* at the end, and before the first batch was asked for */
     char claim[512];                        /* what holds, as the loader says */
     struct learnt learnt;
+    struct lade_device *gpu; /* NULL: there is none */
     struct device_figures device;
     struct curve speed; /* seconds, samples so far */
     uint64_t batches, samples, bytes, saves;

@@ -64,8 +64,11 @@ static void figure_times(const struct feed *f, struct figures *g)
     g->transform = clamp(ratio((double)(s->transform_time - b->transform_time), running));
     g->wait = clamp(ratio((double)(s->worker_wait_time - b->worker_wait_time), running));
     g->plan = running > 0 ? clamp(1 - g->read - g->transform - g->wait) : 0;
-    g->stall = clamp(ratio(consumer_wait, f->seconds));
-    g->busy = f->seconds > 0 ? 1 - g->stall : 0;
+    g->busy = f->seconds > 0 ? 1 - clamp(ratio(consumer_wait, f->seconds)) : 0;
+    /* While the device works, the consumer may wait for buffers that are still to be copied: not for data. */
+    if (f->device.on && ratio(f->device.compute, f->seconds) > g->busy)
+        g->busy = clamp(ratio(f->device.compute, f->seconds));
+    g->stall = f->seconds > 0 ? 1 - g->busy : 0;
     g->bottleneck = g->busy >= 1 - g->wait                               ? "consumer"
                     : g->transform >= g->read && g->transform >= g->plan ? "transform"
                     : g->read >= g->plan                                 ? "read"
@@ -73,7 +76,7 @@ static void figure_times(const struct feed *f, struct figures *g)
     g->t1 = ratio(running * 1e-9 * (1 - g->wait) / (double)f->o.threads, batches);
     g->t2 = ratio(f->seconds * g->busy, batches);
     g->together = ratio(f->seconds, batches);
-    g->saved = g->t1 + g->t2 > 0 ? 1 - g->together / (g->t1 + g->t2) : 0;
+    g->saved = g->t1 + g->t2 > 0 ? clamp(1 - g->together / (g->t1 + g->t2)) : 0;
     g->bound = ratio(g->t1 < g->t2 ? g->t1 : g->t2, g->t1 + g->t2);
 }
 

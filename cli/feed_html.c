@@ -284,9 +284,8 @@ static void put_run(FILE *to, const struct feed *f)
     if (f->device.on) {
         const double batches = f->batches ? (double)f->batches : 1;
         char text[160];
-        (void)snprintf(text, sizeof text, "%s, %u slots: staging %.3f ms, copy %.3f ms, compute %.3f ms a batch",
-                       f->o.device, f->device.depth, 1e3 * f->device.fill / batches, 1e3 * f->device.copy / batches,
-                       1e3 * f->device.compute / batches);
+        (void)snprintf(text, sizeof text, "%s, %u slots: copy %.3f ms, compute %.3f ms a batch", f->o.device,
+                       f->device.depth, 1e3 * f->device.copy / batches, 1e3 * f->device.compute / batches);
         row(to, "device", text);
     }
     count_row(to, "samples of a batch", f->o.batch);

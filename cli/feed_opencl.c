@@ -61,9 +61,9 @@ static void work_close(void *self)
     free(w);
 }
 
-static int prepare(struct work *w, struct lade_feeder *feeder, const struct feed *f, struct lade_error *error)
+static int prepare(struct work *w, struct lade_device *gpu, const struct feed *f, struct lade_error *error)
 {
-    void *context = lade_feeder_native(feeder, 0), *device = lade_feeder_native(feeder, 1);
+    void *context = lade_device_native(gpu, 0), *device = lade_device_native(gpu, 1);
     float table[2];
     struct lade_converter_config convert = {
         .backend = "opencl", .native = {context, device}, .dtype = LADE_F32, .table = table};
@@ -88,10 +88,10 @@ static int prepare(struct work *w, struct lade_feeder *feeder, const struct feed
     return status;
 }
 
-static int work_open(void **self, struct lade_feeder *feeder, const struct feed *f, struct lade_error *error)
+static int work_open(void **self, struct lade_device *gpu, const struct feed *f, struct lade_error *error)
 {
     struct work *w = calloc(1, sizeof *w);
-    int status = w ? prepare(w, feeder, f, error) : LADE_NO_MEMORY;
+    int status = w ? prepare(w, gpu, f, error) : LADE_NO_MEMORY;
 
     if (status == LADE_OK)
         *self = w;
@@ -100,19 +100,18 @@ static int work_open(void **self, struct lade_feeder *feeder, const struct feed 
     return status;
 }
 
-static int put(struct work *w, struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
-               struct lade_error *error)
+static int put(struct work *w, struct lade_loader *loader, const struct lade_batch *batch, struct lade_error *error)
 {
     cl_event *pair = w->pending[(w->first + w->count) % PENDING];
-    int status = lade_feeder_stream_wait(feeder, batch, w->queue);
+    int status = lade_loader_stream_wait(loader, batch, w->queue);
 
     cl_int code = clEnqueueMarkerWithWaitList(w->queue, 0, NULL, &pair[0]);
     if (code != CL_SUCCESS)
         return fail(error, "clEnqueueMarkerWithWaitList", code);
     if (status == LADE_OK)
-        status = lade_converter_run(w->converter, &batch->tensor[0], w->numbers, w->queue, error);
+        status = lade_converter_run(w->converter, &batch->tensor[LADE_SAMPLES], w->numbers, w->queue, error);
     if (status == LADE_OK && w->softmax)
-        status = lade_softmax_step(w->softmax, w->queue, w->numbers, &batch->tensor[1], error);
+        status = lade_softmax_step(w->softmax, w->queue, w->numbers, &batch->tensor[LADE_LABELS], error);
     code = clEnqueueMarkerWithWaitList(w->queue, 0, NULL, &pair[1]);
     if (code != CL_SUCCESS) {
         clReleaseEvent(pair[0]);
@@ -122,16 +121,15 @@ static int put(struct work *w, struct lade_feeder *feeder, const struct lade_fee
     return status;
 }
 
-static int work_step(void *self, struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
-                     struct lade_error *error)
+static int work_step(void *self, struct lade_loader *loader, const struct lade_batch *batch, struct lade_error *error)
 {
     struct work *w = self;
 
     /* No more than this is put into the queue ahead; slots hold back far sooner. */
     if (w->count == PENDING)
         account(w);
-    int status = put(w, feeder, batch, error);
-    int released = lade_feeder_release(feeder, batch, LADE_FEEDER_STREAM, w->queue);
+    int status = put(w, loader, batch, error);
+    int released = lade_loader_release_after(loader, batch, LADE_DONE_STREAM, w->queue);
     clFlush(w->queue);
     return status != LADE_OK ? status : released;
 }

@@ -45,13 +45,9 @@ static void print_device(FILE *to, const struct feed *f)
 
     if (!d->on)
         return;
-    fprintf(
-        to,
-        "  device       %s, %u slots: staging %.3f ms, copy %.3f ms, compute %.3f ms; stalled %.1f %% of the time\n",
-        f->o.device, d->depth, 1e3 * d->fill / batches, 1e3 * d->copy / batches, 1e3 * d->compute / batches,
-        100 * device_stall(f));
-    fprintf(to, "               the consumer waited for the device %llu times, the feeder for a slot %llu times\n",
-            (big)d->consumer_waits, (big)d->throttle_waits);
+    fprintf(to, "  device       %s, %u slots: copy %.3f ms, compute %.3f ms a batch; stalled %.1f %% of the time\n",
+            f->o.device, d->depth, 1e3 * d->copy / batches, 1e3 * d->compute / batches, 100 * device_stall(f));
+    fprintf(to, "               the consumer waited for the device %llu times\n", (big)d->consumer_waits);
 }
 
 static void print_times(FILE *to, const struct feed *f, const struct figures *g)
@@ -247,11 +243,10 @@ static void put_device(FILE *to, const struct feed *f)
         return;
     fprintf(to, ", \"device\": {\"name\": \"%s\", \"depth\": %u, \"copied_bytes\": %llu", f->o.device, d->depth,
             (big)d->bytes);
-    put_number(to, "staging", d->fill);
     put_number(to, "copy", d->copy);
     put_number(to, "compute", d->compute);
     put_number(to, "stall", device_stall(f));
-    fprintf(to, ", \"consumer_waits\": %llu, \"slot_waits\": %llu}", (big)d->consumer_waits, (big)d->throttle_waits);
+    fprintf(to, ", \"consumer_waits\": %llu}", (big)d->consumer_waits);
 }
 
 static void put_learnt(FILE *to, const struct feed *f)

@@ -67,6 +67,12 @@ static int start(struct feed *f, struct lade_loader **loader)
         .buffer = o->stream,
         .fault = o->fault,
         .faults_max = o->faults_max,
+        .device = f->gpu,
+        .depth = (unsigned)o->depth,
+#ifdef LADE_GPU
+        .trace = f->o.timeline ? device_trace : NULL,
+        .trace_context = f,
+#endif
     };
 
     if (o->resumes == 0)
@@ -138,9 +144,9 @@ static void log_batch(FILE *log, const struct lade_batch *batch)
 /* The log is on disk before the state that says so. */
 static int save(struct feed *f, struct lade_loader *loader, FILE *log)
 {
-    int status = f->consumer->drain ? f->consumer->drain(f->consumer_self, &f->error) : LADE_OK;
+    int status = LADE_OK;
 
-    if (status == LADE_OK && log && !log_sync(log))
+    if (log && !log_sync(log))
         status = file_error(f, f->o.log);
     if (status == LADE_OK)
         status = lade_loader_save(loader, f->o.save, &f->error);
@@ -257,8 +263,6 @@ static int test(struct feed *f)
         else if (status == LADE_TIMEOUT && caught)
             status = LADE_CANCELLED;
     }
-    if (f->consumer->drain)
-        (void)f->consumer->drain(f->consumer_self, &f->error);
     atomic_store(&cancellable, NULL);
     if (lade_loader_destroy(loader, farewell) != LADE_OK)
         exit(EXIT_TROUBLE); /* a worker never came back: what it uses cannot be freed */
@@ -275,8 +279,6 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
     f->anonymous = anonymous_memory();
     if (f->o.save && !f->lost)
         status = save(f, loader, log);
-    if (f->consumer->drain)
-        (void)f->consumer->drain(f->consumer_self, &f->error);
     /* An error stays with the stream, also one of an earlier write. */
     bool logged = !log || log_sync(log);
     logged = (!log || fclose(log) == 0) && logged;
@@ -284,7 +286,8 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
         status = file_error(f, f->o.log);
     atomic_store(&cancellable, NULL);
     if (lade_loader_destroy(loader, farewell) != LADE_OK) {
-        fputs("lade feed: a worker does not return from reading or from a transform\n", stderr);
+        fputs("lade feed: a worker does not return from reading or from a transform, or the device does not complete\n",
+              stderr);
         exit(EXIT_TROUBLE);
     }
     if (status == LADE_OK)

@@ -1,34 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* The picture of --timeline: a row for each slot of the feeder, from left to right what was done with it. */
+/* The picture of --timeline: a row for each buffer on the host and each slot on the device, from left to right what happens there. */
 #include "feed.h"
 
 #ifdef LADE_GPU
-#include <lade/feeder.h>
 
-enum { LEFT = 70, TOP = 56, ROW = 34, BAR = 24, WIDTH = 1200, SHOWN = 48 };
+enum { LEFT = 80, TOP = 56, ROW = 34, BAR = 24, WIDTH = 1200, SHOWN = 48 };
 
+/* What lies between two steps of a batch; waiting ends with the copy, or when the consumer takes the batch. */
 static const struct {
     int begin, end;
     const char *name, *colour;
-} kind[] = {{LADE_FEEDER_FILL_BEGINS, LADE_FEEDER_FILLED, "staging", "#4477aa"},
-            {LADE_FEEDER_COPY_ENQUEUED, LADE_FEEDER_COPY_SEEN, "copy", "#ccbb44"},
-            {LADE_FEEDER_TAKEN, LADE_FEEDER_RELEASED, "work put into the queue", "#228833"},
-            {LADE_FEEDER_RELEASED, LADE_FEEDER_FILL_BEGINS, "in the queue, until the slot is used again", "#aaccaa"}};
+} kind[] = {{LADE_STEP_MAKE, LADE_STEP_MADE, "a worker writes", "#4477aa"},
+            {LADE_STEP_MADE, LADE_STEP_TAKEN, "made, waits", "#bbccee"},
+            {LADE_STEP_COPY, LADE_STEP_COPIED, "copy, behind earlier work", "#ccbb44"},
+            {LADE_STEP_TAKEN, LADE_STEP_RELEASED, "with the consumer", "#228833"}};
 enum { KINDS = sizeof kind / sizeof kind[0] };
 
-/* The end of what begins with step i: of the same batch, or for the last kind of the next one in the slot. */
+/* The end of what begins with step i. */
 static double end_of(const struct device_figures *d, unsigned i, unsigned k, double last)
 {
     const struct device_step *s = &d->step[i];
+    const int end = kind[k].begin == LADE_STEP_MADE && d->depth ? LADE_STEP_COPIED : kind[k].end;
 
     for (unsigned j = 0; j < d->steps; j++) {
         const struct device_step *t = &d->step[j];
-        bool next = kind[k].end == LADE_FEEDER_FILL_BEGINS;
-        if (t->step == kind[k].end && t->slot == s->slot &&
-            (next ? t->number == s->number + d->depth : t->number == s->number))
+        if (t->step == end && t->number == s->number)
             return t->at > s->at ? t->at : s->at;
     }
     return last;
+}
+
+/* Buffers come first, then the slots of the device. */
+static unsigned row_of(const struct device_figures *d, const struct device_step *s, unsigned buffers)
+{
+    const bool on_host = s->step == LADE_STEP_MAKE || s->step == LADE_STEP_MADE || d->depth == 0;
+
+    return on_host ? s->slot : buffers + s->slot;
 }
 
 static void draw_axis(FILE *to, double span, double bottom)
@@ -37,8 +44,8 @@ static void draw_axis(FILE *to, double span, double bottom)
         double x = LEFT + (double)(WIDTH - LEFT - 20) * i / 10;
         fprintf(to,
                 "<line x1='%.1f' y1='%d' x2='%.1f' y2='%.1f' stroke='#ddd'/><text x='%.1f' y='%.1f' "
-                "text-anchor='middle'>%.2f</text>\n",
-                x, TOP, x, bottom, x, bottom + 16, 1e3 * span * i / 10);
+                "text-anchor='%s'>%.4g</text>\n",
+                x, TOP, x, bottom, x, bottom + 16, i < 10 ? "middle" : "end", 1e3 * span * i / 10);
     }
     fprintf(to, "<text x='%d' y='%.1f' text-anchor='middle'>milliseconds</text>\n", WIDTH / 2, bottom + 34);
 }
@@ -50,15 +57,14 @@ static void draw_legend(FILE *to)
     for (unsigned k = 0; k < KINDS; k++) {
         fprintf(to, "<rect x='%.1f' y='30' width='12' height='12' fill='%s'/><text x='%.1f' y='40'>%s</text>\n", x,
                 kind[k].colour, x + 17, kind[k].name);
-        x += 170;
+        x += 190;
     }
 }
 
 void report_timeline(FILE *to, const struct feed *f, const struct figures *g)
 {
     const struct device_figures *d = &f->device;
-    const unsigned rows = d->depth ? d->depth : 1;
-    const double bottom = TOP + ROW * (double)rows;
+    unsigned buffers = 1;
     /* The beginning, when everything is cold, is left out where there is more. */
     const uint64_t first = f->batches > 2 * SHOWN ? SHOWN : 0;
     double begin = 0, last = 0;
@@ -70,17 +76,22 @@ void report_timeline(FILE *to, const struct feed *f, const struct figures *g)
             continue;
         begin = begin == 0 || s->at < begin ? s->at : begin;
         last = s->at > last ? s->at : last;
+        if (s->step == LADE_STEP_MAKE && s->slot >= buffers)
+            buffers = s->slot + 1;
     }
+    const unsigned rows = buffers + d->depth;
+    const double bottom = TOP + ROW * (double)rows;
     const double span = last > begin ? last - begin : 1e-3;
     fprintf(to,
             "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %.0f' font-family='sans-serif' font-size='12'>\n"
             "<rect width='%d' height='%.0f' fill='white'/>\n"
-            "<text x='%d' y='18' font-size='14'>batches %llu to %llu on their way to %s, %u slots</text>\n",
-            WIDTH, bottom + 46, WIDTH, bottom + 46, LEFT, (big)first, (big)(first + SHOWN - 1), f->o.device, d->depth);
+            "<text x='%d' y='18' font-size='14'>batches %llu to %llu from the workers to %s</text>\n",
+            WIDTH, bottom + 46, WIDTH, bottom + 46, LEFT, (big)first, (big)(first + SHOWN - 1), f->o.device);
     draw_legend(to);
     draw_axis(to, span, bottom);
     for (unsigned r = 0; r < rows; r++)
-        fprintf(to, "<text x='%d' y='%d' text-anchor='end'>slot %u</text>\n", LEFT - 8, TOP + ROW * (int)r + 20, r);
+        fprintf(to, "<text x='%d' y='%d' text-anchor='end'>%s %u</text>\n", LEFT - 8, TOP + ROW * (int)r + 20,
+                r < buffers ? "buffer" : "device", r < buffers ? r : r - buffers);
     for (unsigned i = 0; i < d->steps; i++) {
         const struct device_step *s = &d->step[i];
         if (s->number < first || s->number >= first + SHOWN)
@@ -92,7 +103,7 @@ void report_timeline(FILE *to, const struct feed *f, const struct figures *g)
             fprintf(to,
                     "<rect x='%.2f' y='%d' width='%.2f' height='%d' fill='%s'><title>batch %llu: %s, %.3f "
                     "ms</title></rect>\n",
-                    LEFT + (s->at - begin) * scale, TOP + ROW * (int)s->slot + 5,
+                    LEFT + (s->at - begin) * scale, TOP + ROW * (int)row_of(d, s, buffers) + 5,
                     ((end < last ? end : last) - s->at) * scale + 0.3, BAR, kind[k].colour, (big)s->number,
                     kind[k].name, 1e3 * (end - s->at));
         }

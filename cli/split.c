@@ -6,9 +6,9 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <lade/thread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <urcu/urcu-memb.h>
 
 static void help(void)
 {
@@ -277,7 +277,10 @@ int split_main(int argc, char **argv)
         return wrong_use("assign, audit, merge or show is expected first");
     if (!takes_options(&o, command))
         return EXIT_USAGE;
-    urcu_memb_register_thread();
+    if (lade_thread_enter() != LADE_OK) {
+        fputs("lade split: out of memory\n", stderr);
+        return EXIT_TROUBLE;
+    }
     if (strcmp(command, "merge") == 0)
         code = split_merge(&o, rest + 1, left - 1);
     else if (left != 2)
@@ -288,6 +291,6 @@ int split_main(int argc, char **argv)
         code = split_show(&o, rest[1]);
     else
         code = wrong_use("assign, audit, merge and show are the commands");
-    urcu_memb_unregister_thread();
+    lade_thread_leave();
     return code;
 }

@@ -5,6 +5,7 @@
  */
 #include "split.h"
 
+#include "csv.h"
 #include "lade.h"
 
 #include <string.h>
@@ -51,7 +52,7 @@ bool classes_equal(const struct list *a, const struct list *b)
 bool classes_read(struct list *list, const char *table, unsigned classes)
 {
     char name[4096];
-    struct lade_split_field field;
+    struct csv_field field;
     size_t size = 0, fields;
 
     if (!name_file(name, sizeof name, table))
@@ -59,7 +60,7 @@ bool classes_read(struct list *list, const char *table, unsigned classes)
     char *text = list->known = read_path(name, &size);
     if (!text)
         return complain(name, "it names the classes of the quotas, in their order, one on a line; assign needs it");
-    for (size_t at = 0, taken; (taken = lade_split_csv_read(text + at, size - at, &field, 1, &fields)) > 0; at += taken)
+    for (size_t at = 0, taken; (taken = csv_read(text + at, size - at, &field, 1, &fields)) > 0; at += taken)
         if (list->classes < LADE_SPLIT_CLASSES_MAX)
             list->class_name[list->classes++] = (struct text){field.text, field.size};
     list->fixed = true;

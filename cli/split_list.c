@@ -2,6 +2,7 @@
 /* Lists of items: one key on a line, CSV with a header, or the files of a directory. */
 #include "split.h"
 
+#include "csv.h"
 #include "lade.h"
 
 #include <dirent.h>
@@ -128,7 +129,7 @@ char *read_path(const char *path, size_t *size)
     return bytes;
 }
 
-static bool is_word(const struct lade_split_field *f, const char *word)
+static bool is_word(const struct csv_field *f, const char *word)
 {
     return f->size == strlen(word) && memcmp(f->text, word, f->size) == 0;
 }
@@ -136,7 +137,7 @@ static bool is_word(const struct lade_split_field *f, const char *word)
 enum { KEY, GROUP, CLASS, PART, COLUMNS, FIELDS = 64 };
 
 /* The places of the columns, by the first line. */
-static bool read_columns(struct list *list, const struct lade_split_field *field, size_t fields, size_t column[COLUMNS])
+static bool read_columns(struct list *list, const struct csv_field *field, size_t fields, size_t column[COLUMNS])
 {
     static const char *const name[COLUMNS] = {"key", "group", "class", "part"};
 
@@ -150,7 +151,7 @@ static bool read_columns(struct list *list, const struct lade_split_field *field
     return column[KEY] < FIELDS || complain_of(list, 1, "no column is named 'key'; key,group,class,part are known");
 }
 
-static bool part_by_name(struct row *row, const struct lade_split_field *f, char *const *names, unsigned parts)
+static bool part_by_name(struct row *row, const struct csv_field *f, char *const *names, unsigned parts)
 {
     for (unsigned i = 0; i < parts; i++)
         if (is_word(f, names[i]))
@@ -159,7 +160,7 @@ static bool part_by_name(struct row *row, const struct lade_split_field *f, char
 }
 
 /* Lines that a record goes over. */
-static size_t lines_of(const struct lade_split_field *field, size_t fields)
+static size_t lines_of(const struct csv_field *field, size_t fields)
 {
     size_t lines = 1;
 
@@ -171,16 +172,16 @@ static size_t lines_of(const struct lade_split_field *field, size_t fields)
 
 static bool read_csv(struct list *list, char *text, size_t size, char *const *names, unsigned parts)
 {
-    struct lade_split_field field[FIELDS];
+    struct csv_field field[FIELDS];
     size_t fields, column[COLUMNS];
-    size_t at = lade_split_csv_read(text, size, field, FIELDS, &fields), line = 1;
+    size_t at = csv_read(text, size, field, FIELDS, &fields), line = 1;
 
     if (fields > 0 && field[fields - 1].open)
         return complain_of(list, line, "a quote is not closed");
     if (!read_columns(list, field, fields, column))
         return false;
     line += lines_of(field, fields);
-    for (size_t taken; (taken = lade_split_csv_read(text + at, size - at, field, FIELDS, &fields)) > 0;
+    for (size_t taken; (taken = csv_read(text + at, size - at, field, FIELDS, &fields)) > 0;
          at += taken, line += lines_of(field, fields)) {
         if (field[fields - 1].open)
             return complain_of(list, line, "a quote is not closed");

@@ -2,6 +2,7 @@
 /* The commands of lade split. */
 #include "split.h"
 
+#include "csv.h"
 #include "lade.h"
 
 #include <errno.h>
@@ -207,7 +208,7 @@ bool csv_field(FILE *to, const void *text, size_t size, char after)
 {
     size_t room = 2 * size + 2;
     char *field = malloc(room);
-    bool good = field && fwrite(field, 1, lade_split_csv_write(field, room, text, size), to) <= room;
+    bool good = field && fwrite(field, 1, csv_write(field, room, text, size), to) <= room;
 
     free(field);
     return good && fputc(after, to) != EOF;

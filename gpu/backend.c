@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Which backends there are, by name. */
-#include "backend.h"
+#include "backends.h"
 
 #include "feeder.h"
+#include "sized.h"
 
 #include <dlfcn.h>
+#include <lade/fork.h>
 #include <string.h>
 
 static const char *const names[] = {
@@ -33,7 +35,7 @@ int lade_cuda_symbol(const void **symbol, const char *name, struct lade_error *e
                               reason ? reason : LADE_BACKEND_CUDA_OBJECT " is another version's");
 }
 
-static int find(const struct lade_backend **backend, const char *name, struct lade_error *error)
+int lade_backend_find(const struct lade_backend **backend, const char *name, struct lade_error *error)
 {
     *backend = &lade_backend_host;
     if (!name || strcmp(name, "host") == 0)
@@ -52,12 +54,54 @@ static int find(const struct lade_backend **backend, const char *name, struct la
     return lade_feeder_refuse(error, LADE_ABSENT, "this build has no backend '%s'", name);
 }
 
-int lade_feeder_create(struct lade_feeder **feeder, const struct lade_feeder_config *config, struct lade_error *error)
+int lade_feeder_create_sized(struct lade_feeder **feeder, const struct lade_feeder_config *config, size_t size,
+                             struct lade_error *error)
 {
     const struct lade_backend *backend = NULL;
+    struct lade_feeder_config copy;
 
     if (!feeder || !config)
         return LADE_INVALID;
-    int status = find(&backend, config->backend, error);
+    config = lade_sized_in(config, size, &copy, sizeof copy);
+    if (!config)
+        return lade_feeder_refuse(error, LADE_INVALID, "the config has fields that this version does not know");
+    int status = lade_backend_find(&backend, config->backend, error);
     return status == LADE_OK ? lade_feeder_create_on(feeder, backend, config, error) : status;
+}
+
+int lade_device_open_on(struct lade_device **device, const struct lade_backend *backend,
+                        const struct lade_device_config *c, struct lade_error *error)
+{
+    const struct lade_backend_config config = {c->device, {c->native[0], c->native[1]}, c->priority};
+    struct lade_device_failure failure = {NULL, 0, ""};
+    int status = lade_device_create(device, backend, &config, &failure);
+
+    if (failure.call)
+        return lade_feeder_say(error, status, backend->name, &failure);
+    return status == LADE_OK ? LADE_OK : lade_feeder_refuse(error, status, "out of memory");
+}
+
+int lade_device_open_sized(struct lade_device **device, const struct lade_device_config *config, size_t size,
+                           struct lade_error *error)
+{
+    const struct lade_backend *backend = NULL;
+    struct lade_device_config copy;
+
+    if (config && !(config = lade_sized_in(config, size, &copy, sizeof copy)))
+        return lade_feeder_refuse(error, LADE_INVALID, "the config has fields that this version does not know");
+    if (!device || !config || config->priority < LADE_PRIORITY_NORMAL || config->priority > LADE_PRIORITY_HIGH)
+        return lade_feeder_refuse(error, LADE_INVALID, "there is no device to set, no config, or no such priority");
+    int status = lade_backend_find(&backend, config->backend, error);
+    return status == LADE_OK ? lade_device_open_on(device, backend, config, error) : status;
+}
+
+void lade_device_close(struct lade_device *device)
+{
+    if (device)
+        lade_device_leave(device);
+}
+
+void *lade_device_native(const struct lade_device *device, unsigned which)
+{
+    return device->generation == lade_fork_generation() ? device->backend->native(device->self, which) : NULL;
 }

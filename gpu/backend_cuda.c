@@ -5,7 +5,7 @@
  */
 #include "cuda.h"
 
-#include "backend.h"
+#include "backends.h"
 
 #include <lade/dlpack.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct event {
     bool timed;
 };
 
-int lade_cuda_fail(struct lade_feeder_failure *failure, const char *call, cudaError_t code)
+int lade_cuda_fail(struct lade_device_failure *failure, const char *call, cudaError_t code)
 {
     failure->call = call;
     failure->code = code;
@@ -47,7 +47,7 @@ void lade_cuda_leave(int device, int before)
 }
 
 /* The priorities of a device: the lower the number the more urgent. */
-static cudaError_t make_streams(struct cuda *c, enum lade_feeder_priority priority, const char **call)
+static cudaError_t make_streams(struct cuda *c, enum lade_device_priority priority, const char **call)
 {
     int least = 0, greatest = 0;
     cudaError_t code = cudaDeviceGetStreamPriorityRange(&least, &greatest);
@@ -55,7 +55,7 @@ static cudaError_t make_streams(struct cuda *c, enum lade_feeder_priority priori
     *call = "cudaDeviceGetStreamPriorityRange";
     if (code != cudaSuccess)
         return code;
-    int level = priority == LADE_FEEDER_HIGH ? greatest : priority == LADE_FEEDER_LOW ? least : 0;
+    int level = priority == LADE_PRIORITY_HIGH ? greatest : priority == LADE_PRIORITY_LOW ? least : 0;
     *call = "cudaStreamCreateWithPriority";
     code = cudaStreamCreateWithPriority(&c->copies, cudaStreamNonBlocking, level);
     if (code != cudaSuccess)
@@ -66,7 +66,7 @@ static cudaError_t make_streams(struct cuda *c, enum lade_feeder_priority priori
     return code;
 }
 
-int lade_cuda_find(unsigned number, struct lade_feeder_failure *failure)
+int lade_cuda_find(unsigned number, struct lade_device_failure *failure)
 {
     int count = 0;
     cudaError_t code = cudaGetDeviceCount(&count);
@@ -77,7 +77,7 @@ int lade_cuda_find(unsigned number, struct lade_feeder_failure *failure)
     return LADE_ABSENT;
 }
 
-static int cuda_open(void **self, const struct lade_backend_config *config, struct lade_feeder_failure *failure)
+static int cuda_open(void **self, const struct lade_backend_config *config, struct lade_device_failure *failure)
 {
     const char *call = "cudaSetDevice";
     int before = 0, status = lade_cuda_find(config->device, failure);
@@ -143,7 +143,7 @@ static void cuda_lose(void *self)
     c->lost = true;
 }
 
-static int out_of_memory_or(struct lade_feeder_failure *failure, const char *call, cudaError_t code)
+static int out_of_memory_or(struct lade_device_failure *failure, const char *call, cudaError_t code)
 {
     if (code == cudaSuccess)
         return LADE_OK;
@@ -151,14 +151,14 @@ static int out_of_memory_or(struct lade_feeder_failure *failure, const char *cal
     return code == cudaErrorMemoryAllocation ? LADE_NO_MEMORY : status;
 }
 
-static int cuda_staging_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
+static int cuda_staging_get(void *self, size_t bytes, void **memory, struct lade_device_failure *failure)
 {
     const struct cuda *c = self;
     void *made = NULL;
     const char *call = "cudaHostAlloc";
     cudaError_t code;
 
-    /* Pages are aligned to more than LADE_FEEDER_ALIGN. Portable: pinned for the contexts of all devices. */
+    /* Pages are aligned to more than LADE_DEVICE_ALIGN. Portable: pinned for the contexts of all devices. */
     AT_DEVICE(c, code, call, cudaHostAlloc(&made, bytes, cudaHostAllocPortable));
     if (code == cudaSuccess)
         *memory = made;
@@ -175,7 +175,7 @@ static void cuda_staging_put(void *self, void *memory, size_t bytes)
     GIVE_BACK(c, cudaFreeHost(memory));
 }
 
-static int cuda_pin(void *self, void *memory, size_t bytes, struct lade_feeder_failure *failure)
+static int cuda_pin(void *self, void *memory, size_t bytes, struct lade_device_failure *failure)
 {
     const struct cuda *c = self;
     const char *call = "cudaHostRegister";
@@ -194,7 +194,7 @@ static void cuda_unpin(void *self, void *memory, size_t bytes)
     GIVE_BACK(c, cudaHostUnregister(memory));
 }
 
-static int cuda_device_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
+static int cuda_device_get(void *self, size_t bytes, void **memory, struct lade_device_failure *failure)
 {
     const struct cuda *c = self;
     void *made = NULL;
@@ -228,7 +228,7 @@ static cudaError_t make_events(struct event *e)
     return code;
 }
 
-static int cuda_event_get(void *self, void **event, struct lade_feeder_failure *failure)
+static int cuda_event_get(void *self, void **event, struct lade_device_failure *failure)
 {
     const struct cuda *c = self;
     const char *call = "cudaEventCreateWithFlags";
@@ -257,7 +257,7 @@ static void cuda_event_put(void *self, void *event)
 }
 
 /* An event that was never recorded counts as complete, to CUDA as well. */
-static int hold(const struct cuda *c, cudaStream_t stream, const struct event *e, struct lade_feeder_failure *failure)
+static int hold(const struct cuda *c, cudaStream_t stream, const struct event *e, struct lade_device_failure *failure)
 {
     const char *call = "cudaStreamWaitEvent";
     cudaError_t code;
@@ -266,14 +266,14 @@ static int hold(const struct cuda *c, cudaStream_t stream, const struct event *e
     return code == cudaSuccess ? LADE_OK : lade_cuda_fail(failure, call, code);
 }
 
-static int cuda_after(void *self, void *event, struct lade_feeder_failure *failure)
+static int cuda_after(void *self, void *event, struct lade_device_failure *failure)
 {
     const struct cuda *c = self;
 
     return hold(c, c->copies, event, failure);
 }
 
-static int cuda_stream_wait(void *self, void *stream, void *event, struct lade_feeder_failure *failure)
+static int cuda_stream_wait(void *self, void *stream, void *event, struct lade_device_failure *failure)
 {
     return hold(self, stream, event, failure);
 }
@@ -295,7 +295,7 @@ static cudaError_t copy_between(const struct cuda *c, void *device, const void *
 }
 
 static int cuda_copy(void *self, void *device, const void *staging, size_t bytes, void *ready,
-                     struct lade_feeder_failure *failure)
+                     struct lade_device_failure *failure)
 {
     const struct cuda *c = self;
     struct event *e = ready;
@@ -322,12 +322,12 @@ static int64_t cuda_copied(void *self, void *ready)
     return code == cudaSuccess && milliseconds >= 0 ? (int64_t)((double)milliseconds * 1e6) : -1;
 }
 
-static cudaError_t record_behind(const struct cuda *c, const struct event *e, enum lade_feeder_done done, void *handle,
+static cudaError_t record_behind(const struct cuda *c, const struct event *e, enum lade_done done, void *handle,
                                  const char **call)
 {
     cudaStream_t stream = handle;
 
-    if (done == LADE_FEEDER_EVENT) {
+    if (done == LADE_DONE_EVENT) {
         *call = "cudaStreamWaitEvent";
         cudaError_t code = cudaStreamWaitEvent(c->side, handle, 0);
         if (code != cudaSuccess)
@@ -338,8 +338,7 @@ static cudaError_t record_behind(const struct cuda *c, const struct event *e, en
     return cudaEventRecord(e->done, stream);
 }
 
-static int cuda_record(void *self, void *event, enum lade_feeder_done done, void *handle,
-                       struct lade_feeder_failure *failure)
+static int cuda_record(void *self, void *event, enum lade_done done, void *handle, struct lade_device_failure *failure)
 {
     const struct cuda *c = self;
     struct event *e = event;
@@ -351,7 +350,7 @@ static int cuda_record(void *self, void *event, enum lade_feeder_done done, void
     return code == cudaSuccess ? LADE_OK : lade_cuda_fail(failure, call, code);
 }
 
-static int cuda_query(void *self, void *event, struct lade_feeder_failure *failure)
+static int cuda_query(void *self, void *event, struct lade_device_failure *failure)
 {
     const struct cuda *c = self;
     const struct event *e = event;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine itself as device: batches are used where they were written, and nothing is ever under way. */
-#include "backend.h"
+#include "backends.h"
 
 #include <lade/dlpack.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int host_open(void **self, const struct lade_backend_config *config, struct lade_feeder_failure *failure)
+static int host_open(void **self, const struct lade_backend_config *config, struct lade_device_failure *failure)
 {
     static char device; /* an address that is not NULL */
 
@@ -25,11 +25,11 @@ static void host_close(void *self)
     (void)self;
 }
 
-static int host_staging_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
+static int host_staging_get(void *self, size_t bytes, void **memory, struct lade_device_failure *failure)
 {
     (void)self;
     (void)failure;
-    *memory = aligned_alloc(LADE_FEEDER_ALIGN, bytes);
+    *memory = aligned_alloc(LADE_DEVICE_ALIGN, bytes);
     if (!*memory)
         return LADE_NO_MEMORY;
     memset(*memory, 0, bytes); /* pages are there before the first batch */
@@ -43,7 +43,7 @@ static void host_staging_put(void *self, void *memory, size_t bytes)
     free(memory);
 }
 
-static int host_pin(void *self, void *memory, size_t bytes, struct lade_feeder_failure *failure)
+static int host_pin(void *self, void *memory, size_t bytes, struct lade_device_failure *failure)
 {
     (void)self;
     (void)memory;
@@ -60,7 +60,7 @@ static void host_unpin(void *self, void *memory, size_t bytes)
 }
 
 /* Events: streams of the host are past everything that was ever put into them. */
-static int host_event_get(void *self, void **event, struct lade_feeder_failure *failure)
+static int host_event_get(void *self, void **event, struct lade_device_failure *failure)
 {
     (void)failure;
     *event = self;
@@ -73,8 +73,7 @@ static void host_event_put(void *self, void *event)
     (void)event;
 }
 
-static int host_record(void *self, void *event, enum lade_feeder_done done, void *handle,
-                       struct lade_feeder_failure *failure)
+static int host_record(void *self, void *event, enum lade_done done, void *handle, struct lade_device_failure *failure)
 {
     (void)self;
     (void)event;
@@ -84,7 +83,7 @@ static int host_record(void *self, void *event, enum lade_feeder_done done, void
     return LADE_OK;
 }
 
-static int host_query(void *self, void *event, struct lade_feeder_failure *failure)
+static int host_query(void *self, void *event, struct lade_device_failure *failure)
 {
     (void)self;
     (void)event;

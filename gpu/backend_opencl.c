@@ -4,7 +4,7 @@
  * driver learns of it and may pin it. Copies run on an in-order queue of their own. An event of the feeder is the cl_event of
  * the command that was recorded last.
  */
-#include "backend.h"
+#include "backends.h"
 #include "opencl.h"
 
 #include <lade/dlpack.h>
@@ -53,17 +53,17 @@ static bool has_extension(cl_device_id device, const char *word)
 }
 
 /* With the priority where the device knows such, else without. */
-static cl_command_queue make_queue(const struct opencl *o, enum lade_feeder_priority priority, cl_int *code)
+static cl_command_queue make_queue(const struct opencl *o, enum lade_device_priority priority, cl_int *code)
 {
-    if (priority == LADE_FEEDER_NORMAL || !has_extension(o->device, "cl_khr_priority_hints"))
+    if (priority == LADE_PRIORITY_NORMAL || !has_extension(o->device, "cl_khr_priority_hints"))
         return clCreateCommandQueue(o->context, o->device, CL_QUEUE_PROFILING_ENABLE, code);
     cl_queue_properties properties[] = {
         CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PRIORITY_KHR,
-        priority == LADE_FEEDER_HIGH ? CL_QUEUE_PRIORITY_HIGH_KHR : CL_QUEUE_PRIORITY_LOW_KHR, 0};
+        priority == LADE_PRIORITY_HIGH ? CL_QUEUE_PRIORITY_HIGH_KHR : CL_QUEUE_PRIORITY_LOW_KHR, 0};
     return clCreateCommandQueueWithProperties(o->context, o->device, properties, code);
 }
 
-static int opencl_open(void **self, const struct lade_backend_config *config, struct lade_feeder_failure *failure)
+static int opencl_open(void **self, const struct lade_backend_config *config, struct lade_device_failure *failure)
 {
     cl_int code;
     struct opencl *o = calloc(1, sizeof *o);
@@ -119,7 +119,7 @@ static void opencl_lose(void *self)
     }
 }
 
-static int opencl_pin(void *self, void *memory, size_t bytes, struct lade_feeder_failure *failure)
+static int opencl_pin(void *self, void *memory, size_t bytes, struct lade_device_failure *failure)
 {
     struct opencl *o = self;
     cl_int code;
@@ -170,7 +170,7 @@ static void opencl_unpin(void *self, void *memory, size_t bytes)
     free(s);
 }
 
-static int opencl_staging_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
+static int opencl_staging_get(void *self, size_t bytes, void **memory, struct lade_device_failure *failure)
 {
     size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
     void *pages = aligned_alloc(PAGE, whole);
@@ -192,7 +192,7 @@ static void opencl_staging_put(void *self, void *memory, size_t bytes)
     free(memory);
 }
 
-static int opencl_device_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
+static int opencl_device_get(void *self, size_t bytes, void **memory, struct lade_device_failure *failure)
 {
     const struct opencl *o = self;
     cl_int code;
@@ -208,7 +208,7 @@ static void opencl_device_put(void *self, void *memory, size_t bytes)
         clReleaseMemObject(memory);
 }
 
-static int opencl_event_get(void *self, void **event, struct lade_feeder_failure *failure)
+static int opencl_event_get(void *self, void **event, struct lade_device_failure *failure)
 {
     (void)self;
     (void)failure;
@@ -232,7 +232,7 @@ static void opencl_event_put(void *self, void *event)
 }
 
 /* 1 complete, 0 not yet, LADE_DEVICE: what the event stands for failed. */
-static int state_of(const struct event *e, struct lade_feeder_failure *failure)
+static int state_of(const struct event *e, struct lade_device_failure *failure)
 {
     cl_int state = CL_COMPLETE, code;
 
@@ -244,7 +244,7 @@ static int state_of(const struct event *e, struct lade_feeder_failure *failure)
     return state == CL_COMPLETE ? 1 : state > 0 ? 0 : lade_opencl_fail(failure, e->call, state);
 }
 
-static int opencl_query(void *self, void *event, struct lade_feeder_failure *failure)
+static int opencl_query(void *self, void *event, struct lade_device_failure *failure)
 {
     (void)self;
     return state_of(event, failure);
@@ -254,7 +254,7 @@ static int opencl_query(void *self, void *event, struct lade_feeder_failure *fai
  * The next copy runs after the event. One that failed is told of here: not every driver passes that on to those who wait.
  * What is complete needs no waiting.
  */
-static int opencl_after(void *self, void *event, struct lade_feeder_failure *failure)
+static int opencl_after(void *self, void *event, struct lade_device_failure *failure)
 {
     struct opencl *o = self;
     const struct event *e = event;
@@ -275,7 +275,7 @@ static int opencl_after(void *self, void *event, struct lade_feeder_failure *fai
     return LADE_OK;
 }
 
-static int opencl_stream_wait(void *self, void *stream, void *event, struct lade_feeder_failure *failure)
+static int opencl_stream_wait(void *self, void *stream, void *event, struct lade_device_failure *failure)
 {
     const struct event *e = event;
     int state = state_of(e, failure);
@@ -288,7 +288,7 @@ static int opencl_stream_wait(void *self, void *stream, void *event, struct lade
 }
 
 /* A queue that is not flushed need not begin, and others wait for what is in it. */
-static int flush(cl_command_queue queue, struct lade_feeder_failure *failure)
+static int flush(cl_command_queue queue, struct lade_device_failure *failure)
 {
     cl_int code = clFlush(queue);
 
@@ -296,7 +296,7 @@ static int flush(cl_command_queue queue, struct lade_feeder_failure *failure)
 }
 
 static int opencl_copy(void *self, void *device, const void *staging, size_t bytes, void *ready,
-                       struct lade_feeder_failure *failure)
+                       struct lade_device_failure *failure)
 {
     struct opencl *o = self;
     cl_event event;
@@ -323,24 +323,24 @@ static int64_t opencl_copied(void *self, void *ready)
     return (int64_t)(end - begin);
 }
 
-static int opencl_record(void *self, void *event, enum lade_feeder_done done, void *handle,
-                         struct lade_feeder_failure *failure)
+static int opencl_record(void *self, void *event, enum lade_done done, void *handle,
+                         struct lade_device_failure *failure)
 {
     cl_event next = NULL;
     cl_int code;
 
     (void)self;
     switch (done) {
-    case LADE_FEEDER_DONE:
+    case LADE_DONE_NOW:
         replace(event, NULL, NULL);
         return LADE_OK;
-    case LADE_FEEDER_STREAM:
+    case LADE_DONE_STREAM:
         code = clEnqueueMarkerWithWaitList(handle, 0, NULL, &next);
         if (code != CL_SUCCESS)
             return lade_opencl_fail(failure, "clEnqueueMarkerWithWaitList", code);
         replace(event, next, "clEnqueueMarkerWithWaitList");
         return flush(handle, failure);
-    case LADE_FEEDER_EVENT:
+    case LADE_DONE_EVENT:
         code = clRetainEvent(handle);
         if (code != CL_SUCCESS)
             return lade_opencl_fail(failure, "clRetainEvent", code);

@@ -32,7 +32,7 @@ static cudaError_t upload(struct converter *c, const float *table, const char **
 }
 
 static int converter_create(void **self, const struct lade_converter_config *config,
-                            struct lade_feeder_failure *failure)
+                            struct lade_device_failure *failure)
 {
     const char *call = "cudaSetDevice";
     int before = 0, status = lade_cuda_find(config->device, failure);
@@ -60,8 +60,8 @@ static int converter_create(void **self, const struct lade_converter_config *con
     return LADE_OK;
 }
 
-static int converter_run(void *self, const struct lade_feeder_tensor *from, uint32_t images, void *to, void *stream,
-                         struct lade_feeder_failure *failure)
+static int converter_run(void *self, const struct lade_tensor *from, uint32_t images, void *to, void *stream,
+                         struct lade_device_failure *failure)
 {
     const struct converter *c = self;
     const char *call = "cudaSetDevice";

@@ -34,7 +34,7 @@ static void converter_destroy(void *self)
 }
 
 static int converter_create(void **self, const struct lade_converter_config *config,
-                            struct lade_feeder_failure *failure)
+                            struct lade_device_failure *failure)
 {
     cl_context context = config->native[0];
     cl_int code;
@@ -69,8 +69,8 @@ static int converter_create(void **self, const struct lade_converter_config *con
     return status;
 }
 
-static int converter_run(void *self, const struct lade_feeder_tensor *from, uint32_t images, void *to, void *stream,
-                         struct lade_feeder_failure *failure)
+static int converter_run(void *self, const struct lade_tensor *from, uint32_t images, void *to, void *stream,
+                         struct lade_device_failure *failure)
 {
     struct converter *c = self;
     cl_mem in = from->data, out = to;

@@ -2,8 +2,9 @@
 #include "converter.h"
 
 #include "feeder.h"
-#include "fork.h"
+#include "sized.h"
 
+#include <lade/fork.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ struct host {
     float table[];
 };
 
-static int host_create(void **self, const struct lade_converter_config *config, struct lade_feeder_failure *failure)
+static int host_create(void **self, const struct lade_converter_config *config, struct lade_device_failure *failure)
 {
     size_t bytes = 2 * (size_t)config->channels * sizeof(float);
     struct host *h = malloc(sizeof *h + bytes);
@@ -42,8 +43,8 @@ static int host_create(void **self, const struct lade_converter_config *config, 
     return LADE_OK;
 }
 
-static int host_run(void *self, const struct lade_feeder_tensor *from, uint32_t images, void *to, void *stream,
-                    struct lade_feeder_failure *failure)
+static int host_run(void *self, const struct lade_tensor *from, uint32_t images, void *to, void *stream,
+                    struct lade_device_failure *failure)
 {
     const struct host *h = self;
     const uint8_t *bytes = (const uint8_t *)from->data + from->offset;
@@ -78,10 +79,10 @@ static int find(const struct lade_converter_ops **ops, const char *name, struct 
     return lade_feeder_refuse(error, LADE_ABSENT, "this build has no backend '%s'", name);
 }
 
-int lade_converter_create(struct lade_converter **converter, const struct lade_converter_config *config,
-                          struct lade_error *error)
+static int create(struct lade_converter **converter, const struct lade_converter_config *config,
+                  struct lade_error *error)
 {
-    struct lade_feeder_failure failure = {.call = NULL};
+    struct lade_device_failure failure = {.call = NULL};
     const char *name = config->backend ? config->backend : "host";
     const struct lade_converter_ops *ops = NULL;
 
@@ -106,10 +107,21 @@ int lade_converter_create(struct lade_converter **converter, const struct lade_c
     return LADE_OK;
 }
 
-int lade_converter_run(struct lade_converter *c, const struct lade_feeder_tensor *from, void *to, void *stream,
+int lade_converter_create_sized(struct lade_converter **converter, const struct lade_converter_config *config,
+                                size_t size, struct lade_error *error)
+{
+    struct lade_converter_config copy;
+
+    config = lade_sized_in(config, size, &copy, sizeof copy);
+    if (!config)
+        return lade_feeder_refuse(error, LADE_INVALID, "the config has fields that this version does not know");
+    return create(converter, config, error);
+}
+
+int lade_converter_run(struct lade_converter *c, const struct lade_tensor *from, void *to, void *stream,
                        struct lade_error *error)
 {
-    struct lade_feeder_failure failure = {.call = NULL};
+    struct lade_device_failure failure = {.call = NULL};
     const struct lade_shape *shape = from->shape;
     uint64_t numbers = 1;
 

@@ -10,9 +10,9 @@
 
 struct lade_converter_ops {
     const char *name;
-    int (*create)(void **self, const struct lade_converter_config *config, struct lade_feeder_failure *failure);
-    int (*run)(void *self, const struct lade_feeder_tensor *from, uint32_t images, void *to, void *stream,
-               struct lade_feeder_failure *failure);
+    int (*create)(void **self, const struct lade_converter_config *config, struct lade_device_failure *failure);
+    int (*run)(void *self, const struct lade_tensor *from, uint32_t images, void *to, void *stream,
+               struct lade_device_failure *failure);
     void (*destroy)(void *self);
 };
 

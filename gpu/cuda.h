@@ -10,10 +10,10 @@
 LADE_BEGIN
 
 /* Fills the failure and returns LADE_DEVICE. */
-int lade_cuda_fail(struct lade_feeder_failure *failure, const char *call, cudaError_t code);
+int lade_cuda_fail(struct lade_device_failure *failure, const char *call, cudaError_t code);
 
 /* Whether there is a device of this number. LADE_ABSENT: no, or no driver; the failure says which. */
-int lade_cuda_find(unsigned number, struct lade_feeder_failure *failure);
+int lade_cuda_find(unsigned number, struct lade_device_failure *failure);
 
 /* The calling thread stands at the device; leave only when this gave cudaSuccess. */
 cudaError_t lade_cuda_enter(int device, int *before);

@@ -2,12 +2,14 @@
 /* What the feeder's threads and its consumers do to a slot. */
 #include "feeder.h"
 
+#include "sized.h"
+
 /* How long to sleep between two looks at an event of the device, which wakes nobody. */
 #define NAP_MIN 5000 /* nanoseconds */
 #define NAP_MAX 1000000
 #define NAP_SLACK 1000 /* how late a nap may end; the system's own habit is 50,000 */
 
-static void copy_failure(struct lade_feeder_failure *to, const struct lade_feeder_failure *from)
+static void copy_failure(struct lade_device_failure *to, const struct lade_device_failure *from)
 {
     size_t i = 0;
 
@@ -18,7 +20,7 @@ static void copy_failure(struct lade_feeder_failure *to, const struct lade_feede
     to->text[i] = 0;
 }
 
-int lade_feeder_fail(struct lade_feeder *f, const struct lade_feeder_failure *failure)
+int lade_feeder_fail(struct lade_feeder *f, const struct lade_device_failure *failure)
 {
     bool nobody = false;
 
@@ -42,7 +44,7 @@ struct device_wait {
 static int device_status(const struct device_wait *w)
 {
     struct lade_feeder *f = w->feeder;
-    struct lade_feeder_failure failure;
+    struct lade_device_failure failure;
     int stop = w->until_stopped ? lade_slots_stopped(&f->slots) : LADE_OK;
 
     if (stop != LADE_OK)
@@ -136,7 +138,7 @@ static void write_batch(struct lade_feeder *f, struct lade_slot *slot, uint64_t 
 /* The device's memory is written after the consumers' streams have passed it; the host does not wait for that. */
 static int enqueue(struct lade_feeder *f, struct lade_slot *slot)
 {
-    struct lade_feeder_failure failure;
+    struct lade_device_failure failure;
     int status = LADE_OK;
 
     if (!f->backend->copies)
@@ -338,7 +340,7 @@ static void hand_out(struct lade_feeder *f, uint64_t number, struct lade_feeder_
     batch->slot = (unsigned)(number % f->slots.depth);
     batch->ready = f->backend->copies ? f->backend->event_native(f->device, slot->ready) : NULL;
     for (unsigned i = 0; i < f->tensors; i++) {
-        struct lade_feeder_tensor *to = &batch->tensor[i];
+        struct lade_tensor *to = &batch->tensor[i];
         to->data = f->backend->addresses ? memory + f->offset[i] : memory;
         to->offset = f->backend->addresses ? 0 : f->offset[i];
         to->host = (const char *)slot->staging + f->offset[i];
@@ -348,7 +350,7 @@ static void hand_out(struct lade_feeder *f, uint64_t number, struct lade_feeder_
     lade_feeder_note(f, LADE_FEEDER_TAKEN, number);
 }
 
-int lade_feeder_next(struct lade_feeder *f, struct lade_feeder_batch *batch, int64_t timeout, struct lade_error *error)
+static int next(struct lade_feeder *f, struct lade_feeder_batch *batch, int64_t timeout, struct lade_error *error)
 {
     uint64_t number = 0;
     int status = take(f, &number, timeout);
@@ -359,9 +361,22 @@ int lade_feeder_next(struct lade_feeder *f, struct lade_feeder_batch *batch, int
     return LADE_OK;
 }
 
+int lade_feeder_next_sized(struct lade_feeder *f, struct lade_feeder_batch *batch, size_t size, int64_t timeout,
+                           struct lade_error *error)
+{
+    struct lade_feeder_batch whole;
+
+    if (size == sizeof whole)
+        return next(f, batch, timeout, error);
+    int status = next(f, &whole, timeout, error);
+    if (status == LADE_OK)
+        lade_sized_out(batch, size, &whole, sizeof whole);
+    return status;
+}
+
 int lade_feeder_stream_wait(struct lade_feeder *f, const struct lade_feeder_batch *batch, void *stream)
 {
-    struct lade_feeder_failure failure;
+    struct lade_device_failure failure;
 
     if (!lade_feeder_is_here(f))
         return LADE_INVALID;
@@ -395,14 +410,13 @@ static void released(struct lade_ref *holds)
         lade_event_notify_all(&f->slots.ready); /* who waits for a batch could fill the slot */
 }
 
-int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned mark, enum lade_feeder_done done,
-                       void *handle)
+int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned mark, enum lade_done done, void *handle)
 {
-    struct lade_feeder_failure failure;
+    struct lade_device_failure failure;
 
     if (!lade_feeder_is_here(f))
         return LADE_INVALID;
-    if (done != LADE_FEEDER_DONE) {
+    if (done != LADE_DONE_NOW) {
         /* Without an event nobody knows when the slot may be written: it stays as it is. */
         if (f->backend->record(f->device, slot->done[mark], done, handle, &failure) != LADE_OK)
             return lade_feeder_fail(f, &failure);
@@ -412,8 +426,7 @@ int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned m
     return LADE_OK;
 }
 
-int lade_feeder_release(struct lade_feeder *f, const struct lade_feeder_batch *batch, enum lade_feeder_done done,
-                        void *handle)
+int lade_feeder_release(struct lade_feeder *f, const struct lade_feeder_batch *batch, enum lade_done done, void *handle)
 {
     return lade_feeder_let_go(f, &f->slot[batch->slot], 0, done, handle);
 }

@@ -3,14 +3,14 @@
 #ifndef LADE_GPU_FEEDER_H
 #define LADE_GPU_FEEDER_H
 
-#include "backend.h"
+#include "backends.h"
 #include "slots.h"
 
 #include <lade/ref.h>
 #include <pthread.h>
 
 /* Events that say when the consumers are done with a slot: one of the batch, one of each exported tensor. */
-#define LADE_FEEDER_MARKS (1u + LADE_FEEDER_TENSORS_MAX)
+#define LADE_FEEDER_MARKS (1u + LADE_TENSORS_MAX)
 
 /*
  * A slot belongs to the one whose turn it is, but for marks, which close reads at any time. staging, device and the events
@@ -25,7 +25,7 @@ struct lade_slot {
     uint64_t number, rows;
     int status; /* of fill */
     struct lade_error error;
-    struct lade_shape shape[LADE_FEEDER_TENSORS_MAX]; /* with the rows of this batch */
+    struct lade_shape shape[LADE_TENSORS_MAX]; /* with the rows of this batch */
     /* While it is with consumers. */
     struct lade_feeder *feeder;
     struct lade_ref holds; /* of the batch and of its exported tensors */
@@ -50,15 +50,15 @@ struct lade_feeder {
     lade_feeder_trace *trace;
     void *trace_context;
     unsigned tensors;
-    struct lade_shape shape[LADE_FEEDER_TENSORS_MAX];
-    size_t offset[LADE_FEEDER_TENSORS_MAX]; /* of a tensor in its slot */
-    size_t bytes;                           /* of a slot */
+    struct lade_shape shape[LADE_TENSORS_MAX];
+    size_t offset[LADE_TENSORS_MAX]; /* of a tensor in its slot */
+    size_t bytes;                    /* of a slot */
     unsigned device_id;
     struct lade_feeder_counts counts;
 
     /* Written by the first thread that meets a failure of the device, before it stops the slots. */
     _Atomic bool failing;
-    struct lade_feeder_failure failure;
+    struct lade_device_failure failure;
 
     /* Only creation, close and destruction know the rest. */
     void *memory; /* of the turns */
@@ -87,22 +87,21 @@ int lade_feeder_await_alone(struct lade_feeder *f, int64_t deadline);
 int lade_feeder_set_slack(int slack);
 
 /* Ends the feeder after a call of the device that failed. LADE_DEVICE. */
-int lade_feeder_fail(struct lade_feeder *f, const struct lade_feeder_failure *failure);
+int lade_feeder_fail(struct lade_feeder *f, const struct lade_device_failure *failure);
 
 /* Waits until the event is complete. LADE_OK, LADE_TIMEOUT, LADE_DEVICE; until_stopped: what stop says. */
 int lade_feeder_await(struct lade_feeder *f, void *event, int64_t deadline, bool until_stopped,
                       _Atomic uint64_t *waits);
 
 /* One of those who hold the slot is done with it. */
-int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned mark, enum lade_feeder_done done,
-                       void *handle);
+int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned mark, enum lade_done done, void *handle);
 
 /* The exported tensors and the creator each hold the feeder. */
 void lade_feeder_leave(struct lade_feeder *f);
 
 /* The error of a failed device in words. */
 int lade_feeder_say(struct lade_error *error, int status, const char *backend,
-                    const struct lade_feeder_failure *failure);
+                    const struct lade_device_failure *failure);
 
 /* Fills the error, if there is one to fill, and returns status. */
 #if defined __GNUC__

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tensors of a batch for other libraries, by DLPack. */
+#include "dlpack.h"
 #include "feeder.h"
 
-#include <lade/dlpack.h>
 #include <stdlib.h>
 
 /* What a tensor needs beyond its batch, which may be gone before it. */
@@ -11,18 +11,9 @@ struct exported {
     struct lade_feeder *feeder;
     struct lade_slot *slot;
     unsigned tensor;
-    enum lade_feeder_done done;
+    enum lade_done done;
     void *handle;
-    int64_t shape[LADE_DIMS_MAX];
-    int64_t strides[LADE_DIMS_MAX];
-};
-
-static const DLDataType dtypes[] = {
-    [LADE_BOOL] = {kDLBool, 8, 1},    [LADE_U8] = {kDLUInt, 8, 1},        [LADE_I8] = {kDLInt, 8, 1},
-    [LADE_U16] = {kDLUInt, 16, 1},    [LADE_I16] = {kDLInt, 16, 1},       [LADE_U32] = {kDLUInt, 32, 1},
-    [LADE_I32] = {kDLInt, 32, 1},     [LADE_U64] = {kDLUInt, 64, 1},      [LADE_I64] = {kDLInt, 64, 1},
-    [LADE_F16] = {kDLFloat, 16, 1},   [LADE_F32] = {kDLFloat, 32, 1},     [LADE_F64] = {kDLFloat, 64, 1},
-    [LADE_C64] = {kDLComplex, 64, 1}, [LADE_C128] = {kDLComplex, 128, 1},
+    struct lade_dims dims;
 };
 
 /* Any thread, any time. */
@@ -37,23 +28,13 @@ static void delete_exported(struct DLManagedTensorVersioned *managed)
     lade_feeder_leave(f);
 }
 
-static void describe(struct exported *e, const struct lade_feeder_tensor *tensor, enum lade_feeder_side side)
+static void describe(struct exported *e, const struct lade_tensor *tensor, enum lade_side side)
 {
     const struct lade_feeder *f = e->feeder;
-    const struct lade_shape *shape = tensor->shape;
     DLTensor *t = &e->managed.dl_tensor;
-    int64_t stride = 1;
 
-    t->ndim = (int32_t)shape->dims;
-    t->dtype = dtypes[shape->dtype];
-    t->shape = e->shape;
-    t->strides = e->strides;
-    for (unsigned d = shape->dims; d-- > 0;) {
-        e->shape[d] = (int64_t)shape->dim[d];
-        e->strides[d] = stride;
-        stride *= e->shape[d];
-    }
-    if (side == LADE_FEEDER_HOST_SIDE) {
+    lade_dlpack_describe(t, &e->dims, tensor->shape);
+    if (side == LADE_ON_HOST) {
         t->data = (char *)e->slot->staging + f->offset[e->tensor];
         t->byte_offset = 0;
         t->device.device_type = (DLDeviceType)f->backend->dlpack_staging;
@@ -67,7 +48,7 @@ static void describe(struct exported *e, const struct lade_feeder_tensor *tensor
 }
 
 int lade_feeder_export(struct lade_feeder *f, const struct lade_feeder_batch *batch, unsigned tensor,
-                       enum lade_feeder_side side, enum lade_feeder_done done, void *handle,
+                       enum lade_side side, enum lade_done done, void *handle,
                        struct DLManagedTensorVersioned **managed)
 {
     struct lade_slot *slot = &f->slot[batch->slot];

@@ -4,10 +4,10 @@
 #include "feeder.h"
 
 #include "alloc.h"
-#include "fork.h"
 #include "thread.h"
 
 #include <inttypes.h>
+#include <lade/fork.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -16,14 +16,14 @@ size_t lade_feeder_bytes(const struct lade_shape *shape, unsigned tensors)
 {
     size_t sum = 0;
 
-    if (!shape || tensors == 0 || tensors > LADE_FEEDER_TENSORS_MAX)
+    if (!shape || tensors == 0 || tensors > LADE_TENSORS_MAX)
         return 0;
     for (unsigned i = 0; i < tensors; i++) {
         size_t bytes = lade_shape_bytes(&shape[i]);
         if (bytes == 0 || shape[i].dims == 0 || shape[i].dim[0] != shape[0].dim[0] ||
-            bytes > SIZE_MAX / 4 - LADE_FEEDER_ALIGN - sum)
+            bytes > SIZE_MAX / 4 - LADE_DEVICE_ALIGN - sum)
             return 0;
-        sum += (bytes + LADE_FEEDER_ALIGN - 1) / LADE_FEEDER_ALIGN * LADE_FEEDER_ALIGN;
+        sum += (bytes + LADE_DEVICE_ALIGN - 1) / LADE_DEVICE_ALIGN * LADE_DEVICE_ALIGN;
     }
     return sum;
 }
@@ -146,7 +146,7 @@ void lade_feeder_destroy(struct lade_feeder *f)
     lade_feeder_leave(f);
 }
 
-static int make_slot(struct lade_feeder *f, struct lade_slot *slot, void *staging, struct lade_feeder_failure *failure)
+static int make_slot(struct lade_feeder *f, struct lade_slot *slot, void *staging, struct lade_device_failure *failure)
 {
     const struct lade_backend *b = f->backend;
     int status = LADE_OK;
@@ -161,7 +161,7 @@ static int make_slot(struct lade_feeder *f, struct lade_slot *slot, void *stagin
         status = b->staging_get(f->device, f->bytes, &slot->staging, failure);
     }
     if (status == LADE_OK && b->copies && f->device_alloc) {
-        slot->device = f->device_alloc->get(f->device_alloc->context, f->bytes, LADE_FEEDER_ALIGN);
+        slot->device = f->device_alloc->get(f->device_alloc->context, f->bytes, LADE_DEVICE_ALIGN);
         status = slot->device ? LADE_OK : LADE_NO_MEMORY;
     } else if (status == LADE_OK && b->copies) {
         status = b->device_get(f->device, f->bytes, &slot->device, failure);
@@ -193,7 +193,7 @@ static int check_config(const struct lade_feeder_config *c, size_t bytes, struct
     if (bytes == 0)
         return lade_feeder_refuse(error, LADE_INVALID,
                                   "tensors or shapes out of range; dim[0] is the rows, the same for all");
-    if (c->priority < LADE_FEEDER_NORMAL || c->priority > LADE_FEEDER_HIGH)
+    if (c->priority < LADE_PRIORITY_NORMAL || c->priority > LADE_PRIORITY_HIGH)
         return lade_feeder_refuse(error, LADE_INVALID, "no such priority");
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     if (c->staging && !c->depth)
@@ -232,7 +232,7 @@ static void take_config(struct lade_feeder *f, const struct lade_feeder_config *
 }
 
 static int make_slots(struct lade_feeder *f, const struct lade_feeder_config *c, unsigned depth,
-                      struct lade_feeder_failure *failure)
+                      struct lade_device_failure *failure)
 {
     f->memory = lade_array_get(&lade_default, depth, sizeof(struct lade_turn));
     f->slot = calloc(depth, sizeof *f->slot);
@@ -280,7 +280,7 @@ int lade_feeder_create_on(struct lade_feeder **feeder, const struct lade_backend
                           const struct lade_feeder_config *c, struct lade_error *error)
 {
     struct lade_backend_config config = {c->device, {c->native[0], c->native[1]}, c->priority};
-    struct lade_feeder_failure failure = {NULL, 0, ""};
+    struct lade_device_failure failure = {NULL, 0, ""};
     size_t bytes = lade_feeder_bytes(c->shape, c->tensors);
     unsigned depth = 0;
 

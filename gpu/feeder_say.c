@@ -2,13 +2,15 @@
 /* What the feeder tells: errors in words, and numbers. */
 #include "feeder.h"
 
+#include "sized.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 int lade_feeder_say(struct lade_error *error, int status, const char *backend,
-                    const struct lade_feeder_failure *failure)
+                    const struct lade_device_failure *failure)
 {
     if (error) {
         error->status = status;
@@ -67,7 +69,7 @@ int lade_feeder_refuse_child(struct lade_error *error)
         "made before fork(); its threads and its device are in the other process: make one in each");
 }
 
-bool lade_feeder_failed(struct lade_feeder *f, struct lade_feeder_failure *failure)
+bool lade_feeder_failed(struct lade_feeder *f, struct lade_device_failure *failure)
 {
     if (lade_slots_stopped(&f->slots) != LADE_DEVICE)
         return false;
@@ -91,7 +93,7 @@ static int64_t read_time(_Atomic int64_t *count)
     return atomic_load_explicit(count, memory_order_relaxed);
 }
 
-void lade_feeder_count(struct lade_feeder *f, struct lade_feeder_stats *stats)
+static void count(struct lade_feeder *f, struct lade_feeder_stats *stats)
 {
     struct lade_feeder_counts *c = &f->counts;
 
@@ -110,4 +112,12 @@ void lade_feeder_count(struct lade_feeder *f, struct lade_feeder_stats *stats)
     stats->depth = (unsigned)f->slots.depth;
     stats->pinned_bytes = f->slots.depth * f->bytes;
     stats->device_bytes = f->backend->copies ? stats->pinned_bytes : 0;
+}
+
+void lade_feeder_count_sized(struct lade_feeder *f, struct lade_feeder_stats *stats, size_t size)
+{
+    struct lade_feeder_stats whole;
+
+    count(f, &whole);
+    lade_sized_out(stats, size, &whole, sizeof whole);
 }

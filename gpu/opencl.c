@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl.h"
 
-#include "fork.h"
-
+#include <lade/fork.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -49,7 +48,7 @@ const char *lade_opencl_text(cl_int code)
     return "a code without a name";
 }
 
-int lade_opencl_fail(struct lade_feeder_failure *failure, const char *call, cl_int code)
+int lade_opencl_fail(struct lade_device_failure *failure, const char *call, cl_int code)
 {
     failure->call = call;
     failure->code = code;
@@ -58,7 +57,7 @@ int lade_opencl_fail(struct lade_feeder_failure *failure, const char *call, cl_i
 }
 
 /* A driver that was used before fork() has its threads in the other process, and a call may wait for them for ever. */
-static bool driver_is_here(struct lade_feeder_failure *failure)
+static bool driver_is_here(struct lade_device_failure *failure)
 {
     static _Atomic uint64_t user; /* generation of the process that came first, + 1; 0: none yet */
     uint64_t mine = lade_fork_generation() + UINT64_C(1), first = 0;
@@ -73,7 +72,7 @@ static bool driver_is_here(struct lade_feeder_failure *failure)
 }
 
 /* A context of the user. */
-static int join(cl_context context, cl_device_id *device, struct lade_feeder_failure *failure)
+static int join(cl_context context, cl_device_id *device, struct lade_device_failure *failure)
 {
     cl_device_id list[DEVICES_MAX];
     size_t size = 0;
@@ -93,7 +92,7 @@ static int join(cl_context context, cl_device_id *device, struct lade_feeder_fai
 }
 
 /* The device of this number. A platform without devices is passed over. */
-static int find(unsigned number, cl_platform_id *platform, cl_device_id *device, struct lade_feeder_failure *failure)
+static int find(unsigned number, cl_platform_id *platform, cl_device_id *device, struct lade_device_failure *failure)
 {
     cl_platform_id platforms[PLATFORMS_MAX];
     cl_uint count = 0, before = 0;
@@ -120,7 +119,7 @@ static int find(unsigned number, cl_platform_id *platform, cl_device_id *device,
 }
 
 int lade_opencl_open(cl_context *context, cl_device_id *device, unsigned number, void *const native[2],
-                     struct lade_feeder_failure *failure)
+                     struct lade_device_failure *failure)
 {
     cl_platform_id platform = NULL;
     cl_int code;
@@ -144,7 +143,7 @@ int lade_opencl_open(cl_context *context, cl_device_id *device, unsigned number,
 }
 
 int lade_opencl_build(cl_program *program, cl_context context, cl_device_id device, cl_uint lines,
-                      const char *const *line, struct lade_feeder_failure *failure)
+                      const char *const *line, struct lade_device_failure *failure)
 {
     cl_int code;
 
@@ -166,7 +165,7 @@ int lade_opencl_build(cl_program *program, cl_context context, cl_device_id devi
 }
 
 int lade_opencl_run(cl_command_queue queue, cl_kernel kernel, cl_uint axes, const size_t *size,
-                    const struct lade_opencl_argument *argument, cl_uint arguments, struct lade_feeder_failure *failure)
+                    const struct lade_opencl_argument *argument, cl_uint arguments, struct lade_device_failure *failure)
 {
     cl_int code = CL_SUCCESS;
 

@@ -10,7 +10,7 @@
 #include <lade/feeder.h>
 
 /* Fills the failure and returns LADE_DEVICE. */
-int lade_opencl_fail(struct lade_feeder_failure *failure, const char *call, cl_int code);
+int lade_opencl_fail(struct lade_device_failure *failure, const char *call, cl_int code);
 
 /* The name of a code, as in CL/cl.h. */
 const char *lade_opencl_text(cl_int code);
@@ -21,11 +21,11 @@ const char *lade_opencl_text(cl_int code);
  * LADE_INVALID: a device without its context, or OpenCL was used before fork().
  */
 int lade_opencl_open(cl_context *context, cl_device_id *device, unsigned number, void *const native[2],
-                     struct lade_feeder_failure *failure);
+                     struct lade_device_failure *failure);
 
 /* Compiles lines of OpenCL C; where that fails the failure's text is what the compiler said. */
 int lade_opencl_build(cl_program *program, cl_context context, cl_device_id device, cl_uint lines,
-                      const char *const *line, struct lade_feeder_failure *failure);
+                      const char *const *line, struct lade_device_failure *failure);
 
 /* convert.inc. */
 extern const char *const lade_convert_text[];
@@ -39,6 +39,6 @@ struct lade_opencl_argument {
 /* Puts a kernel into the queue, with all its arguments. One thread at a time for each kernel. */
 int lade_opencl_run(cl_command_queue queue, cl_kernel kernel, cl_uint axes, const size_t *size,
                     const struct lade_opencl_argument *argument, cl_uint arguments,
-                    struct lade_feeder_failure *failure);
+                    struct lade_device_failure *failure);
 
 #endif

@@ -28,7 +28,7 @@ void lade_softmax_destroy(struct lade_softmax *softmax);
  * Puts one step into an in-order queue (cl_command_queue): numbers is a cl_mem of rows * inputs floats, labels a tensor of
  * LADE_I32 or LADE_I64. Does not wait.
  */
-int lade_softmax_step(struct lade_softmax *softmax, void *queue, void *numbers, const struct lade_feeder_tensor *labels,
+int lade_softmax_step(struct lade_softmax *softmax, void *queue, void *numbers, const struct lade_tensor *labels,
                       struct lade_error *error);
 
 /* Of the rows since this was called last, before each was learnt from: mean loss, and the share that was right. */

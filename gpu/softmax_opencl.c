@@ -37,7 +37,7 @@ void lade_softmax_destroy(struct lade_softmax *s)
 }
 
 /* Device memory for so many numbers, all zero. */
-static int get(struct lade_softmax *s, enum memory which, size_t numbers, struct lade_feeder_failure *failure)
+static int get(struct lade_softmax *s, enum memory which, size_t numbers, struct lade_device_failure *failure)
 {
     cl_int code;
     float *zeros = calloc(numbers, sizeof *zeros);
@@ -50,7 +50,7 @@ static int get(struct lade_softmax *s, enum memory which, size_t numbers, struct
     return code == CL_SUCCESS ? LADE_OK : lade_opencl_fail(failure, "clCreateBuffer", code);
 }
 
-static int prepare(struct lade_softmax *s, struct lade_feeder_failure *failure)
+static int prepare(struct lade_softmax *s, struct lade_device_failure *failure)
 {
     static const char *const names[KERNELS] = {"score", "judge", "learn", "count"};
     const struct lade_softmax_config *c = &s->config;
@@ -72,7 +72,7 @@ static int prepare(struct lade_softmax *s, struct lade_feeder_failure *failure)
 int lade_softmax_create(struct lade_softmax **softmax, const struct lade_softmax_config *config,
                         struct lade_error *error)
 {
-    struct lade_feeder_failure failure = {.call = NULL};
+    struct lade_device_failure failure = {.call = NULL};
 
     if (!config->native[0] || !config->native[1] || config->rows == 0 || config->inputs == 0 || config->classes < 2)
         return lade_feeder_refuse(error, LADE_INVALID, "a training step needs a device, rows, inputs and 2 classes");
@@ -89,8 +89,8 @@ int lade_softmax_create(struct lade_softmax **softmax, const struct lade_softmax
     return lade_feeder_say(error, status, "opencl", &failure);
 }
 
-static int step(struct lade_softmax *s, cl_command_queue queue, cl_mem numbers, const struct lade_feeder_tensor *labels,
-                struct lade_feeder_failure *failure)
+static int step(struct lade_softmax *s, cl_command_queue queue, cl_mem numbers, const struct lade_tensor *labels,
+                struct lade_device_failure *failure)
 {
     const struct lade_softmax_config *c = &s->config;
     cl_mem label = labels->data;
@@ -129,10 +129,10 @@ static int step(struct lade_softmax *s, cl_command_queue queue, cl_mem numbers, 
     return status;
 }
 
-int lade_softmax_step(struct lade_softmax *s, void *queue, void *numbers, const struct lade_feeder_tensor *labels,
+int lade_softmax_step(struct lade_softmax *s, void *queue, void *numbers, const struct lade_tensor *labels,
                       struct lade_error *error)
 {
-    struct lade_feeder_failure failure = {.call = NULL};
+    struct lade_device_failure failure = {.call = NULL};
     const struct lade_shape *shape = labels->shape;
 
     if ((shape->dtype != LADE_I32 && shape->dtype != LADE_I64) || shape->dims != 1 || shape->dim[0] == 0 ||
@@ -146,7 +146,7 @@ int lade_softmax_step(struct lade_softmax *s, void *queue, void *numbers, const 
 int lade_softmax_read(struct lade_softmax *s, void *queue, struct lade_softmax_report *report, struct lade_error *error)
 {
     static const float zeros[SUMS_KEPT] = {0};
-    struct lade_feeder_failure failure = {.call = NULL};
+    struct lade_device_failure failure = {.call = NULL};
     float sums[SUMS_KEPT];
     cl_int code = clEnqueueReadBuffer(queue, s->memory[SUMS], CL_TRUE, 0, sizeof sums, sums, 0, NULL, NULL);
 

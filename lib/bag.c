@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bag_try.h"
 
+#include "sized.h"
+
 #include <string.h>
 
 int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put)
@@ -525,8 +527,7 @@ LADE_BAG_INLINE int exchanged_word(struct lade_bag_handle *h, void *out)
 {
     (void)filled(h->bag, h->slot);
     removed(h, h->seen, HAND_OUT, out, true);
-    add(h, PUT, 1);
-    lade_event_notify_all_seq_cst(&h->bag->arrived);
+    add(h, PUT, 1); /* as many elements as before: nobody waits for that */
     return LADE_OK;
 }
 
@@ -616,7 +617,7 @@ void *lade_bag_room(struct lade_bag_handle *h)
     return h->bag->config.kind == LADE_BAG_RECORDS ? cell_at(h->bag, h->spare) : NULL;
 }
 
-void lade_bag_count(const struct lade_bag *b, struct lade_bag_counts *c)
+static void count_all(const struct lade_bag *b, struct lade_bag_counts *c)
 {
     uint64_t out;
 
@@ -633,4 +634,12 @@ void lade_bag_count(const struct lade_bag *b, struct lade_bag_counts *c)
     c->full = sum(b, SAW_FULL);
     c->empty = sum(b, SAW_EMPTY);
     c->scanned = sum(b, SCANNED);
+}
+
+void lade_bag_count_sized(const struct lade_bag *b, struct lade_bag_counts *counts, size_t size)
+{
+    struct lade_bag_counts whole;
+
+    count_all(b, &whole);
+    lade_sized_out(counts, size, &whole, sizeof whole);
 }

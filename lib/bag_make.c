@@ -2,6 +2,8 @@
 /* Creation, handles and the end of a bag. */
 #include "bag.h"
 
+#include "sized.h"
+
 #include <string.h>
 
 #define CELL_ALIGN 64 /* of records that fill a line */
@@ -129,8 +131,11 @@ static void free_all(struct lade_bag *b)
     lade_array_put(a, b, 1, sizeof *b);
 }
 
-int lade_bag_create(struct lade_bag **bag, const struct lade_bag_config *config)
+int lade_bag_create_sized(struct lade_bag **bag, const struct lade_bag_config *config, size_t size)
 {
+    struct lade_bag_config whole;
+
+    config = config ? lade_sized_in(config, size, &whole, sizeof whole) : NULL;
     if (!bag || !config || !is_valid_config(config))
         return LADE_INVALID;
 

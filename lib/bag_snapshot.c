@@ -33,7 +33,7 @@
 #define BLOCK_CHECKED 8
 #define TIMES 2
 
-static bool has_words(const struct lade_bag *b)
+static bool holds_words(const struct lade_bag *b)
 {
     return b->config.kind == LADE_BAG_WORDS;
 }
@@ -48,7 +48,7 @@ static uint32_t most_in_block(const struct lade_bag *b)
     return fits_block(b) ? (uint32_t)(LADE_BAG_BLOCK / (TIMES + b->element)) : 1;
 }
 
-struct writer {
+struct bag_writer {
     bool (*write)(void *context, const void *bytes, size_t size);
     void *context;
     const struct lade_bag *bag;
@@ -61,7 +61,7 @@ struct writer {
 };
 
 /* Writes a block of count elements: what is in block[], then the bytes of more. */
-static void write_block(struct writer *w, uint32_t count, const void *more, size_t more_size)
+static void write_bag_block(struct bag_writer *w, uint32_t count, const void *more, size_t more_size)
 {
     uint32_t content = LADE_BAG_CRC(0, w->block + BLOCK_HEAD, w->size);
 
@@ -78,17 +78,17 @@ static void write_block(struct writer *w, uint32_t count, const void *more, size
 
 static bool write_element(void *context, const void *element, uint64_t times)
 {
-    struct writer *w = context;
+    struct bag_writer *w = context;
     unsigned char *to = w->block + BLOCK_HEAD + w->size;
     uint64_t word;
 
     lade_write_number(to, times, TIMES);
     w->size += TIMES;
     if (!fits_block(w->bag)) {
-        write_block(w, 1, element, w->bag->element);
+        write_bag_block(w, 1, element, w->bag->element);
         return w->good;
     }
-    if (has_words(w->bag)) {
+    if (holds_words(w->bag)) {
         memcpy(&word, element, sizeof word);
         lade_write_number(to + TIMES, word, sizeof word);
     } else {
@@ -96,11 +96,11 @@ static bool write_element(void *context, const void *element, uint64_t times)
     }
     w->size += w->bag->element;
     if (++w->count == most_in_block(w->bag))
-        write_block(w, w->count, NULL, 0);
+        write_bag_block(w, w->count, NULL, 0);
     return w->good;
 }
 
-static void write_header(struct writer *w)
+static void write_bag_header(struct bag_writer *w)
 {
     const struct lade_bag *b = w->bag;
     unsigned char header[HEADER];
@@ -117,24 +117,24 @@ static void write_header(struct writer *w)
 
 int lade_bag_snapshot(struct lade_bag_handle *h, bool (*write)(void *, const void *, size_t), void *context)
 {
-    struct writer w = {.write = write, .context = context, .bag = h->bag};
+    struct bag_writer w = {.write = write, .context = context, .bag = h->bag};
 
     if (h->bag->config.kind == LADE_BAG_REFS)
         return LADE_INVALID;
-    write_header(&w);
+    write_bag_header(&w);
     if (w.good)
         (void)lade_bag_visit(h, write_element, &w);
     if (w.good && w.count > 0)
-        write_block(&w, w.count, NULL, 0);
+        write_bag_block(&w, w.count, NULL, 0);
     if (w.good) {
         lade_write_number(w.block + BLOCK_HEAD, w.total, 8);
         w.size = 8;
-        write_block(&w, 0, NULL, 0);
+        write_bag_block(&w, 0, NULL, 0);
     }
     return w.good ? LADE_OK : LADE_IO;
 }
 
-struct reader {
+struct bag_reader {
     bool (*read)(void *context, void *bytes, size_t size);
     void *context;
     struct lade_bag_handle *handle;
@@ -144,7 +144,7 @@ struct reader {
     unsigned char block[LADE_BAG_BLOCK];
 };
 
-static bool take_bytes(struct reader *r, void *bytes, size_t size)
+static bool take_bag_bytes(struct bag_reader *r, void *bytes, size_t size)
 {
     if (!r->read(r->context, bytes, size))
         return false;
@@ -152,12 +152,12 @@ static bool take_bytes(struct reader *r, void *bytes, size_t size)
     return true;
 }
 
-static int read_header(struct reader *r)
+static int read_bag_header(struct bag_reader *r)
 {
     const struct lade_bag *b = r->handle->bag;
     unsigned char header[HEADER];
 
-    if (!take_bytes(r, header, HEADER))
+    if (!take_bag_bytes(r, header, HEADER))
         return LADE_IO;
     r->checksum = LADE_BAG_CRC(0, header, HEADER_CHECKED);
     bool good = memcmp(header, MAGIC, 8) == 0 && lade_read_number(header + HEADER_CHECKED, 4) == r->checksum &&
@@ -167,24 +167,24 @@ static int read_header(struct reader *r)
 }
 
 /* Reads the content of a block and checks all of it. A record too large for block[] goes to the handle's room. */
-static int read_content(struct reader *r, uint32_t count, uint32_t checksum)
+static int read_bag_content(struct bag_reader *r, uint32_t count, uint32_t checksum)
 {
     const struct lade_bag *b = r->handle->bag;
     bool fits = count == 0 || fits_block(b);
     size_t size = count == 0 ? 8 : fits ? count * (TIMES + b->element) : TIMES;
 
-    if (!take_bytes(r, r->block, size))
+    if (!take_bag_bytes(r, r->block, size))
         return LADE_IO;
     uint32_t content = LADE_BAG_CRC(0, r->block, size);
     if (!fits) {
         void *room = lade_bag_room(r->handle);
-        if (!take_bytes(r, room, b->element))
+        if (!take_bag_bytes(r, room, b->element))
             return LADE_IO;
         content = LADE_BAG_CRC(content, room, b->element);
     }
     if (content != checksum)
         return LADE_DAMAGED;
-    for (size_t i = TIMES; has_words(b) && count > 0 && i < size; i += TIMES + sizeof(uint64_t)) {
+    for (size_t i = TIMES; holds_words(b) && count > 0 && i < size; i += TIMES + sizeof(uint64_t)) {
         uint64_t word = lade_read_number(r->block + i, sizeof word);
         if (word == 0 || word > LADE_BAG_WORD_MAX)
             return LADE_DAMAGED;
@@ -192,32 +192,32 @@ static int read_content(struct reader *r, uint32_t count, uint32_t checksum)
     return LADE_OK;
 }
 
-static int put_content(struct reader *r, uint32_t count)
+static int put_content(struct bag_reader *r, uint32_t count)
 {
     const struct lade_bag *b = r->handle->bag;
     const unsigned char *from = r->block;
     int status = LADE_OK;
 
     for (uint32_t i = 0; i < count && status == LADE_OK; i++, from += TIMES + b->element) {
-        uint64_t word = has_words(b) ? lade_read_number(from + TIMES, sizeof word) : 0;
-        const void *element = !fits_block(b) ? NULL : has_words(b) ? (const void *)&word : from + TIMES;
+        uint64_t word = holds_words(b) ? lade_read_number(from + TIMES, sizeof word) : 0;
+        const void *element = !fits_block(b) ? NULL : holds_words(b) ? (const void *)&word : from + TIMES;
         status = lade_bag_put_sampled(r->handle, element, lade_read_number(from, TIMES));
         r->total += status == LADE_OK;
     }
     return status;
 }
 
-static int restore_block(struct reader *r, bool *ended)
+static int restore_block(struct bag_reader *r, bool *ended)
 {
     unsigned char head[BLOCK_HEAD];
 
-    if (!take_bytes(r, head, BLOCK_HEAD))
+    if (!take_bag_bytes(r, head, BLOCK_HEAD))
         return LADE_IO;
     r->checksum = LADE_BAG_CRC(r->checksum, head, BLOCK_CHECKED);
     uint64_t count = lade_read_number(head, 4);
     if (lade_read_number(head + BLOCK_CHECKED, 4) != r->checksum || count > most_in_block(r->handle->bag))
         return LADE_DAMAGED;
-    int status = read_content(r, (uint32_t)count, (uint32_t)lade_read_number(head + 4, 4));
+    int status = read_bag_content(r, (uint32_t)count, (uint32_t)lade_read_number(head + 4, 4));
     if (status != LADE_OK)
         return status;
     *ended = count == 0;
@@ -228,13 +228,13 @@ static int restore_block(struct reader *r, bool *ended)
 
 int lade_bag_restore(struct lade_bag_handle *h, bool (*read)(void *, void *, size_t), void *context, uint64_t *offset)
 {
-    struct reader r = {.read = read, .context = context, .handle = h};
+    struct bag_reader r = {.read = read, .context = context, .handle = h};
     bool ended = false;
     uint64_t good = 0;
 
     if (h->bag->config.kind == LADE_BAG_REFS)
         return LADE_INVALID;
-    int status = read_header(&r);
+    int status = read_bag_header(&r);
     while (status == LADE_OK && !ended) {
         good = r.at;
         status = restore_block(&r, &ended);

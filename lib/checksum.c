@@ -7,7 +7,7 @@
 #include "checksum.h"
 
 /*
- * table[i][n]: what the byte n does to the checksum when i bytes come after it. This is linear in the bits of n, so each
+ * crc_table[i][n]: what the byte n does to the checksum when i bytes come after it. This is linear in the bits of n, so each
  * row is given by what the eight bits do.
  */
 #define BIT(n, i, effect) ((n) >> (i)&1 ? UINT32_C(effect) : 0)
@@ -25,7 +25,7 @@
             SIXTY_FOUR(192, __VA_ARGS__)                                                                               \
     }
 
-static const uint32_t table[8][256] = {
+static const uint32_t crc_table[8][256] = {
     ROW(0xf26b8303, 0xe13b70f7, 0xc79a971f, 0x8ad958cf, 0x105ec76f, 0x20bd8ede, 0x417b1dbc, 0x82f63b78),
     ROW(0x13a29877, 0x274530ee, 0x4e8a61dc, 0x9d14c3b8, 0x3fc5f181, 0x7f8be302, 0xff17c604, 0xfbc3faf9),
     ROW(0xa541927e, 0x4f6f520d, 0x9edea41a, 0x38513ec5, 0x70a27d8a, 0xe144fb14, 0xc76580d9, 0x8b277743),
@@ -43,10 +43,11 @@ uint32_t lade_crc32c(uint32_t crc, const void *bytes, size_t size)
     crc = ~crc;
     for (; size >= 8; size -= 8, byte += 8) {
         crc ^= (uint32_t)lade_read_number(byte, 4);
-        crc = table[7][crc & 255] ^ table[6][crc >> 8 & 255] ^ table[5][crc >> 16 & 255] ^ table[4][crc >> 24] ^
-              table[3][byte[4]] ^ table[2][byte[5]] ^ table[1][byte[6]] ^ table[0][byte[7]];
+        crc = crc_table[7][crc & 255] ^ crc_table[6][crc >> 8 & 255] ^ crc_table[5][crc >> 16 & 255] ^
+              crc_table[4][crc >> 24] ^ crc_table[3][byte[4]] ^ crc_table[2][byte[5]] ^ crc_table[1][byte[6]] ^
+              crc_table[0][byte[7]];
     }
     for (; size > 0; size--)
-        crc = crc >> 8 ^ table[0][(crc ^ *byte++) & 255];
+        crc = crc >> 8 ^ crc_table[0][(crc ^ *byte++) & 255];
     return ~crc;
 }

@@ -3,12 +3,11 @@
 #ifndef LADE_LIB_CHECKSUM_H
 #define LADE_LIB_CHECKSUM_H
 
-#include <lade/api.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The checksum of bytes that follow those whose checksum is crc; 0 at the beginning. */
-LADE_API uint32_t lade_crc32c(uint32_t crc, const void *bytes, size_t size);
+uint32_t lade_crc32c(uint32_t crc, const void *bytes, size_t size);
 
 static inline void lade_write_number(unsigned char *to, uint64_t number, int size)
 {

@@ -55,8 +55,7 @@ static inline void lade_event_recheck_by(int64_t *until, int64_t time)
  * Sleeps until the condition returns a status, and returns that; LADE_TIMEOUT if the condition still returned LADE_AWAIT
  * after the deadline (negative: none). Call it only after the condition was found not to hold: it writes to the event.
  */
-LADE_API int lade_event_await(struct lade_event *event, lade_event_condition *condition, void *context,
-                              int64_t deadline);
+int lade_event_await(struct lade_event *event, lade_event_condition *condition, void *context, int64_t deadline);
 
 /* Wakes without asking whether there are waiters. */
 static inline void lade_event_wake(struct lade_event *event, int count)

@@ -125,7 +125,7 @@ static void clean(int directory)
     (void)closedir(list);
 }
 
-static bool begin(struct lade_file *f)
+static bool begin_aside(struct lade_file *f)
 {
     struct stat old;
 
@@ -155,7 +155,7 @@ static int create(struct lade_file *f, const char *path, bool bulk)
     f->directory = open_directory(path, (size_t)(base - path));
     if (f->directory >= 0 && !bulk)
         clean(f->directory);
-    if (f->directory >= 0 && begin(f))
+    if (f->directory >= 0 && begin_aside(f))
         return LADE_OK;
     lade_file_drop(f);
     return LADE_IO;

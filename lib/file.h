@@ -13,7 +13,6 @@
 #ifndef LADE_LIB_FILE_H
 #define LADE_LIB_FILE_H
 
-#include <lade/api.h>
 #include <lade/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,37 +47,37 @@ struct lade_file {
  * with replace or drop. A path that is something else than a file is refused, and a
  * symbolic link is replaced itself.
  */
-LADE_API int lade_file_create(struct lade_file *f, const char *path);
+int lade_file_create(struct lade_file *f, const char *path);
 
 /*
  * The same for one of many files that can be made again, such as the images of a data set: nothing is synced, so the old or
  * the new file survives a kill, but not a loss of power; and nothing is cleaned (lade_file_clean() does it, once).
  */
-LADE_API int lade_file_create_bulk(struct lade_file *f, const char *path);
+int lade_file_create_bulk(struct lade_file *f, const char *path);
 
 /* Removes what killed writers have left in a directory, as far as possible. */
-LADE_API void lade_file_clean(const char *path);
+void lade_file_clean(const char *path);
 
 /* Everything is written: puts it into the place of path. After LADE_IO path is the old file or the new one, whole. */
-LADE_API int lade_file_replace(struct lade_file *f);
+int lade_file_replace(struct lade_file *f);
 
 /* For reading: LADE_OK, then drop; or LADE_IO. */
-LADE_API int lade_file_open(struct lade_file *f, const char *path);
+int lade_file_open(struct lade_file *f, const char *path);
 
 /* Closes it, and removes one that was begun. Keeps errno. */
-LADE_API void lade_file_drop(struct lade_file *f);
+void lade_file_drop(struct lade_file *f);
 
 /* put and get of a sink and a source whose context is the struct lade_file. Short transfers and signals do not matter. */
-LADE_API bool lade_file_put(void *file, const void *bytes, size_t size);
-LADE_API int lade_file_get(void *file, void *bytes, size_t size);
+bool lade_file_put(void *file, const void *bytes, size_t size);
+int lade_file_get(void *file, void *bytes, size_t size);
 
 /* Bytes of a file; UINT64_MAX when that is not known. */
-LADE_API uint64_t lade_file_size(const struct lade_file *f);
+uint64_t lade_file_size(const struct lade_file *f);
 
 /*
  * Reads the last bytes of a file and answers how many bytes the file holds, or 0 when that is not known. A file with holes
  * counts as at most four times what it takes on the disk, so that a small one cannot pretend to be huge.
  */
-LADE_API uint64_t lade_file_tail(struct lade_file *f, void *bytes, size_t size);
+uint64_t lade_file_tail(struct lade_file *f, void *bytes, size_t size);
 
 #endif

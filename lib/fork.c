@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fork.h"
+#include <lade/fork.h>
 
 #include "reader.h"
 #include "reclaim.h"
@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 static _Atomic uint32_t generation;
-static _Atomic uint32_t counted; /* 1: yes */
+static _Atomic uint32_t forks_counted; /* 1: yes */
 
 /* The only place where locks are taken for fork(), so that their order is the same every time. */
 static void before_fork(void)
@@ -39,17 +39,17 @@ uint32_t lade_fork_generation(void)
 bool lade_fork_is_counted(void)
 {
     /* No lock and no pthread_once(): a fork() meanwhile could leave it held by a thread that the child does not have. */
-    if (atomic_load_explicit(&counted, memory_order_relaxed) ||
-        atomic_exchange_explicit(&counted, 1, memory_order_relaxed))
+    if (atomic_load_explicit(&forks_counted, memory_order_relaxed) ||
+        atomic_exchange_explicit(&forks_counted, 1, memory_order_relaxed))
         return true;
     if (pthread_atfork(before_fork, after_fork, in_child) == 0)
         return true;
-    atomic_store_explicit(&counted, 0, memory_order_relaxed);
+    atomic_store_explicit(&forks_counted, 0, memory_order_relaxed);
     return false;
 }
 
 /* No thread can be inside a function of the library while it is loaded. */
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void count_from_loading(void)
 {
     (void)lade_fork_is_counted();
 }

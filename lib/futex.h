@@ -3,19 +3,18 @@
 #ifndef LADE_LIB_FUTEX_H
 #define LADE_LIB_FUTEX_H
 
-#include <lade/api.h>
 #include <lade/status.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
 /* Sleeps while *word is value, until woken or until the deadline (CLOCK_MONOTONIC, nanoseconds; negative: none). */
-LADE_API void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline);
+void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline);
 
 /* Wakes at most count of the threads that sleep on the word. */
-LADE_API void lade_futex_wake(_Atomic uint32_t *word, int count);
+void lade_futex_wake(_Atomic uint32_t *word, int count);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
-LADE_API int64_t lade_now(void);
+int64_t lade_now(void);
 
 /* When a timeout that begins now is over; negative: never. */
 static inline int64_t lade_deadline(int64_t now, int64_t timeout)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <lade/random.h>
-
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Constants of Philox4x32 and its number of rounds: Salmon et al. 2011. */
 #define MULTIPLIER_0 UINT32_C(0xD2511F53)
@@ -225,19 +225,38 @@ uint64_t lade_permutation_at(const struct lade_permutation *p, uint64_t position
 
 #define ABREAST 4
 
-/* As grid_forward(), for neighbours: none waits for the arithmetic of another. */
-static void grid_forward_abreast(const struct lade_permutation *p, uint64_t x, uint64_t *to)
+/* A cell of the grid. */
+struct grid_cell {
+    uint64_t row, column;
+};
+
+/* As grid_forward(), for neighbours from next on, which goes behind them: none waits for the arithmetic of another. */
+static void grid_forward_abreast(const struct lade_permutation *p, const struct lade_permutation_table *t,
+                                 struct grid_cell *next, uint64_t *to)
 {
     uint64_t row[ABREAST], column[ABREAST];
+    int r = 0;
 
-    row[0] = x / p->columns;
-    column[0] = x % p->columns;
-    for (int i = 1; i < ABREAST; i++) {
-        bool last = column[i - 1] + 1 == p->columns;
-        row[i] = row[i - 1] + last;
-        column[i] = last ? 0 : column[i - 1] + 1;
+    for (int i = 0; i < ABREAST; i++) {
+        bool last = next->column + 1 == p->columns;
+        row[i] = next->row;
+        column[i] = next->column;
+        next->row += last;
+        next->column = last ? 0 : next->column + 1;
     }
-    for (int r = 0; r < LADE_PERMUTATION_ROUNDS; r += 2) {
+    for (; t && r < t->rounds; r += 2) {
+        const uint16_t *add = t->addend + (uint64_t)r * p->rows;
+        for (int i = 0; i < ABREAST; i++) {
+            row[i] += add[column[i]];
+            row[i] -= row[i] >= p->rows ? p->rows : 0;
+        }
+        add += p->rows;
+        for (int i = 0; i < ABREAST; i++) {
+            column[i] += add[row[i]];
+            column[i] -= column[i] >= p->columns ? p->columns : 0;
+        }
+    }
+    for (; r < LADE_PERMUTATION_ROUNDS; r += 2) {
         for (int i = 0; i < ABREAST; i++) {
             row[i] += addend(p, r, column[i], p->rows);
             row[i] -= row[i] >= p->rows ? p->rows : 0;
@@ -251,18 +270,40 @@ static void grid_forward_abreast(const struct lade_permutation *p, uint64_t x, u
         to[i] = row[i] * p->columns + column[i];
 }
 
-void lade_permutation_many(const struct lade_permutation *p, uint64_t first, uint64_t count, uint64_t *to)
+/* Round r looks at columns if it is even and at rows if it is odd; there are at least as many rows. */
+void lade_permutation_tabulate(const struct lade_permutation *p, struct lade_permutation_table *t)
 {
+    uint64_t fit = p->rows > 0 ? LADE_PERMUTATION_TABLE / p->rows : 0;
+
+    t->rounds = fit < LADE_PERMUTATION_ROUNDS ? (int)(fit / 2 * 2) : LADE_PERMUTATION_ROUNDS;
+    for (int r = 0; r < t->rounds; r++) {
+        const uint64_t values = r % 2 ? p->rows : p->columns, size = r % 2 ? p->columns : p->rows;
+        for (uint64_t other = 0; other < values; other++)
+            t->addend[(uint64_t)r * p->rows + other] = (uint16_t)addend(p, r, other, size);
+    }
+}
+
+void lade_permutation_walk(const struct lade_permutation *p, const struct lade_permutation_table *t, uint64_t first,
+                           uint64_t count, uint64_t *to)
+{
+    struct grid_cell next = {0, 0};
     uint64_t i = 0;
 
+    if (p->rows > 0)
+        next = (struct grid_cell){first / p->columns, first % p->columns};
     for (; p->rows > 0 && i + ABREAST <= count; i += ABREAST) {
-        grid_forward_abreast(p, first + i, to + i);
+        grid_forward_abreast(p, t, &next, to + i);
         for (int k = 0; k < ABREAST; k++)
             while (to[i + (uint64_t)k] >= p->n)
                 to[i + (uint64_t)k] = grid_forward(p, to[i + (uint64_t)k]);
     }
     for (; i < count; i++)
         to[i] = lade_permutation_at(p, first + i);
+}
+
+void lade_permutation_many(const struct lade_permutation *p, uint64_t first, uint64_t count, uint64_t *to)
+{
+    lade_permutation_walk(p, NULL, first, count, to);
 }
 
 uint64_t lade_permutation_find(const struct lade_permutation *p, uint64_t element)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#define LADE_READ_ASKS
 #include "read.h"
 
 #include <urcu/static/urcu-memb.h>
+
+/* liburcu's variable, for which read.h has put a constant. */
+#undef urcu_memb_has_sys_membarrier
+extern int urcu_memb_has_sys_membarrier;
 
 bool lade_read_is_light(void)
 {

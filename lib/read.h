@@ -10,9 +10,7 @@
 
 #include <stdbool.h>
 
-#ifndef LADE_READ_ASKS
 #define CONFIG_RCU_FORCE_SYS_MEMBARRIER /* what is inline asks no more */
-#endif
 #include <urcu/urcu-memb.h>
 
 #ifdef __has_feature
@@ -24,7 +22,13 @@
 #define LADE_READ_CALLS
 #endif
 
-#define lade_read_lock urcu_memb_read_lock
+#ifdef LADE_DIAGNOSE
+void lade_thread_check(void); /* prints and aborts if the thread has not entered */
+#else
+#define lade_thread_check() ((void)0)
+#endif
+
+#define lade_read_lock() (lade_thread_check(), urcu_memb_read_lock())
 #define lade_read_unlock urcu_memb_read_unlock
 
 #ifdef LADE_MODEL_URCU_MEMB_H
@@ -60,6 +64,7 @@ static inline unsigned long lade_read_lock_light(void)
 {
     unsigned long before;
 
+    lade_thread_check();
     cmm_barrier();
     before = URCU_TLS(urcu_memb_reader).ctr;
     _urcu_memb_read_lock_update(before);

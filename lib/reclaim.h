@@ -6,7 +6,6 @@
 #ifndef LADE_LIB_RECLAIM_H
 #define LADE_LIB_RECLAIM_H
 
-#include <lade/api.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -16,16 +15,16 @@ struct lade_later {
 };
 
 /* Makes sure that the thread is there: LADE_OK, or LADE_NO_MEMORY when there is none to be had. */
-LADE_API int lade_reclaim_start(void);
+int lade_reclaim_start(void);
 
 /* run(later) comes after every read section that is going on. Lock-free once the thread is there; else tries to start it. */
-LADE_API void lade_reclaim_later(struct lade_later *later, void (*run)(struct lade_later *later));
+void lade_reclaim_later(struct lade_later *later, void (*run)(struct lade_later *later));
 
 /*
  * What lade_reclaim_later() was given before this call has run when it returns, whether there is a thread or not. Not in a
  * read section.
  */
-LADE_API void lade_reclaim_barrier(void);
+void lade_reclaim_barrier(void);
 
 /* ---- between reclaim.c and reclaim_thread.c ---- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "event.h"
-#include "fork.h"
 #include "reclaim.h"
 #include "thread.h"
 
+#include <lade/fork.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
@@ -15,7 +15,7 @@
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t started;
-static struct lade_event filled;
+static struct lade_event work_came;
 
 static int work_or_await(void *context, int64_t *until)
 {
@@ -26,7 +26,7 @@ static int work_or_await(void *context, int64_t *until)
 static void await_work(void)
 {
     if (!lade_reclaim_has_work())
-        (void)lade_event_await(&filled, work_or_await, NULL, -1);
+        (void)lade_event_await(&work_came, work_or_await, NULL, -1);
 }
 
 static void *work(void *unused)
@@ -77,7 +77,7 @@ void lade_reclaim_after_fork(void)
 void lade_reclaim_in_child(void)
 {
     lost = lost || !(holds || lade_reclaim_inside);
-    lade_event_init(&filled);                                     /* the thread that waited is not here */
+    lade_event_init(&work_came);                                  /* the thread that waited is not here */
     atomic_store_explicit(&started, false, memory_order_relaxed); /* the next one to come starts it */
 }
 
@@ -110,6 +110,6 @@ bool lade_reclaim_is_lost(void)
 
 void lade_reclaim_wake(void)
 {
-    (void)lade_reclaim_start();     /* without it, memory waits for the next time, or for a barrier */
-    lade_event_notify_one(&filled); /* no other thread waits */
+    (void)lade_reclaim_start();        /* without it, memory waits for the next time, or for a barrier */
+    lade_event_notify_one(&work_came); /* no other thread waits */
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <lade/ref.h>
 
-#include "reclaim.h"
-
 #include <stdatomic.h>
-#include <stddef.h>
 
 /* Counts from here on are saturated; far from both ends, so that racing additions cannot leave the range. */
 #define SATURATED UINT32_C(0xc0000000)
 
 _Static_assert(sizeof(_Atomic uint32_t) == sizeof(uint32_t), "the public field holds the atomic one");
-_Static_assert(sizeof(struct lade_later) <= sizeof(((struct lade_ref_deferred *)0)->grace), "room for the node");
 
 static _Atomic uint32_t *count_of(const struct lade_ref *ref)
 {
@@ -75,30 +71,6 @@ int lade_ref_put(struct lade_ref *ref, void (*release)(struct lade_ref *))
     if (status == LADE_RELEASED)
         release(ref);
     return status;
-}
-
-static void grace_over(struct lade_later *later)
-{
-    struct lade_ref_deferred *ref =
-        (struct lade_ref_deferred *)((char *)later - offsetof(struct lade_ref_deferred, grace));
-
-    ref->release(ref);
-}
-
-int lade_ref_put_deferred(struct lade_ref_deferred *ref, void (*release)(struct lade_ref_deferred *))
-{
-    int status = drop(&ref->ref);
-
-    if (status == LADE_RELEASED) {
-        ref->release = release;
-        lade_reclaim_later((struct lade_later *)ref->grace, grace_over);
-    }
-    return status;
-}
-
-void lade_ref_barrier(void)
-{
-    lade_reclaim_barrier();
 }
 
 uint32_t lade_ref_count(const struct lade_ref *ref)

@@ -2,6 +2,8 @@
 /* Chi-square tests of what a split did. */
 #include <lade/split.h>
 
+#include "sized.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -57,13 +59,13 @@ static void test_shares(const double *size, unsigned parts, const uint32_t *weig
     a->shares_p = a->shares == HUGE_VAL ? 0 : a->shares_df > 0 ? chi_above(a->shares, a->shares_df) : 1;
 }
 
-int lade_split_audit(const uint64_t *count, unsigned classes, unsigned parts, const uint32_t *weights,
+static int audit_all(const uint64_t *count, unsigned classes, unsigned parts, const uint32_t *weights,
                      struct lade_split_tests *audit)
 {
     double size[LADE_SPLIT_PARTS_MAX] = {0}, all = 0;
     unsigned used_parts = 0, used_classes = 0;
 
-    if (!count || !audit || classes == 0 || parts == 0 || parts > LADE_SPLIT_PARTS_MAX)
+    if (!count || classes == 0 || parts == 0 || parts > LADE_SPLIT_PARTS_MAX)
         return LADE_INVALID;
     *audit = (struct lade_split_tests){.least = HUGE_VAL};
     for (unsigned c = 0; c < classes; c++)
@@ -94,4 +96,15 @@ int lade_split_audit(const uint64_t *count, unsigned classes, unsigned parts, co
     if (!isfinite(audit->least))
         audit->least = 0;
     return LADE_OK;
+}
+
+int lade_split_audit_sized(const uint64_t *count, unsigned classes, unsigned parts, const uint32_t *weights,
+                           struct lade_split_tests *audit, size_t size)
+{
+    struct lade_split_tests whole;
+    int status = audit ? audit_all(count, classes, parts, weights, &whole) : LADE_INVALID;
+
+    if (status == LADE_OK)
+        lade_sized_out(audit, size, &whole, sizeof whole);
+    return status;
 }

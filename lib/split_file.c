@@ -68,7 +68,7 @@ static bool put_number(struct stream *f, uint64_t number, int size)
     return put_checked(f, bytes, (size_t)size);
 }
 
-static bool write_header(struct stream *f, const struct lade_split_config *c)
+static bool write_split_header(struct stream *f, const struct lade_split_config *c)
 {
     unsigned char header[HEADER_CHECKED] = {0};
 
@@ -147,7 +147,7 @@ static int write_all(struct stream *f, struct lade_split *s, const uint64_t *lef
 {
     const struct lade_sink sink = {lade_file_put, &f->file};
 
-    if (!write_header(f, &s->config) || !write_lists(f, s, left))
+    if (!write_split_header(f, &s->config) || !write_lists(f, s, left))
         return LADE_IO;
     if (s->table)
         return lade_table_write(s->table, &sink);
@@ -178,7 +178,7 @@ int lade_split_save(struct lade_split *s, const char *path)
     return status;
 }
 
-static int get(struct stream *f, void *bytes, size_t size)
+static int get_bytes(struct stream *f, void *bytes, size_t size)
 {
     int status = lade_file_get(&f->file, bytes, size);
 
@@ -188,7 +188,7 @@ static int get(struct stream *f, void *bytes, size_t size)
 
 static int get_checked(struct stream *f, void *bytes, size_t size)
 {
-    int status = get(f, bytes, size);
+    int status = get_bytes(f, bytes, size);
 
     if (status == LADE_OK)
         f->checksum = LADE_SPLIT_CRC(f->checksum, bytes, size);
@@ -198,12 +198,12 @@ static int get_checked(struct stream *f, void *bytes, size_t size)
 static int get_checksum(struct stream *f)
 {
     unsigned char bytes[CHECK];
-    int status = get(f, bytes, CHECK);
+    int status = get_bytes(f, bytes, CHECK);
 
     return status == LADE_OK && lade_read_number(bytes, CHECK) != f->checksum ? LADE_DAMAGED : status;
 }
 
-static int read_header(struct stream *f, struct lade_split_config *c)
+static int read_split_header(struct stream *f, struct lade_split_config *c)
 {
     unsigned char header[HEADER_CHECKED];
     int status = get_checked(f, header, HEADER_CHECKED);
@@ -266,7 +266,7 @@ static int read_words(struct stream *f, struct lade_split *s)
         uint64_t left = (s->words - i) * NUMBER;
         size_t size = left < BLOCK ? (size_t)left : BLOCK;
         f->begin = f->at;
-        status = get(f, head, CHECK);
+        status = get_bytes(f, head, CHECK);
         if (status == LADE_OK)
             status = get_checked(f, block, size);
         if (status == LADE_OK && lade_read_number(head, CHECK) != f->checksum)
@@ -331,7 +331,7 @@ static int read_all(struct stream *f, struct lade_split **split, const struct la
 {
     struct lade_split_config c = {.alloc = alloc};
     uint32_t weight[LADE_SPLIT_PARTS_MAX];
-    int status = read_header(f, &c);
+    int status = read_split_header(f, &c);
 
     if (status != LADE_OK)
         return status;

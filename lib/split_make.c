@@ -2,10 +2,12 @@
 /* Creation and end of a split. */
 #include "split.h"
 
+#include "sized.h"
+
 #define THREADS_DEFAULT 8
 #define PURPOSE UINT64_C(0x74696c7073) /* of keys that are made from the seed */
 
-static bool is_valid_config(const struct lade_split_config *c)
+static bool is_valid_split_config(const struct lade_split_config *c)
 {
     bool words = c->store == LADE_SPLIT_COMPACT || c->store == LADE_SPLIT_ARRAYS, quota = c->rule == LADE_SPLIT_QUOTA;
 
@@ -75,7 +77,7 @@ static int make_quota(struct lade_split *s, const uint64_t *left)
     return status;
 }
 
-static int make(struct lade_split *s, const uint64_t *left)
+static int make_store(struct lade_split *s, const uint64_t *left)
 {
     const struct lade_table_config table = {.reserve = s->config.capacity};
     int status = LADE_OK;
@@ -110,7 +112,7 @@ int lade_split_make(struct lade_split **split, const struct lade_split_config *c
 {
     const struct lade_alloc *a = config->alloc ? config->alloc : &lade_default;
 
-    if (!is_valid_config(config))
+    if (!is_valid_split_config(config))
         return LADE_INVALID;
     struct lade_split *s = lade_array_get(a, 1, sizeof *s);
     if (!s)
@@ -125,7 +127,7 @@ int lade_split_make(struct lade_split **split, const struct lade_split_config *c
     s->quota = NULL;
     atomic_init(&s->conflicts, 0);
     atomic_init(&s->dropped, 0);
-    int status = make(s, left);
+    int status = make_store(s, left);
     if (status == LADE_OK)
         *split = s;
     else
@@ -133,8 +135,11 @@ int lade_split_make(struct lade_split **split, const struct lade_split_config *c
     return status;
 }
 
-int lade_split_create(struct lade_split **split, const struct lade_split_config *config)
+int lade_split_create_sized(struct lade_split **split, const struct lade_split_config *config, size_t size)
 {
+    struct lade_split_config copy;
+
+    config = config ? lade_sized_in(config, size, &copy, sizeof copy) : NULL;
     int status = split && config ? lade_split_make(split, config, config->quota) : LADE_INVALID;
 
     for (uint64_t i = 0; status == LADE_OK && i < (*split)->words; i++)

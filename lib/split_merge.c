@@ -56,7 +56,7 @@ static bool merge_entry(void *context, const struct lade_table_entry *entry)
     return status == LADE_OK;
 }
 
-static int pass(struct merging *m, struct lade_split *from, bool change)
+static int merge_pass(struct merging *m, struct lade_split *from, bool change)
 {
     m->change = change;
     int status = lade_table_for_each(from->table, merge_entry, m);
@@ -84,12 +84,12 @@ int lade_split_merge(struct lade_split *into, struct lade_split *from, uint64_t 
         return LADE_OK;
     m.salt = lade_key_make(salt, 0, LADE_SPLIT_FOR_MERGE);
     if (!resolve) {
-        status = pass(&m, from, false);
+        status = merge_pass(&m, from, false);
         if (status == LADE_OK && m.differences > 0)
             status = LADE_CONFLICT;
     }
     if (status == LADE_OK)
-        status = pass(&m, from, true);
+        status = merge_pass(&m, from, true);
     if (differences)
         *differences = m.differences;
     return status;

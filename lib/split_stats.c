@@ -2,6 +2,8 @@
 /* What a split holds, and how often it errs. */
 #include "split_words.h"
 
+#include "sized.h"
+
 /* What an item meets whose way begins at a word; one of the many such ways. */
 static void meet_from(struct lade_split *s, uint64_t at, struct meeting *m)
 {
@@ -81,7 +83,7 @@ static bool count_entry(void *context, const struct lade_table_entry *entry)
     return true;
 }
 
-int lade_split_measure(struct lade_split *s, struct lade_split_stats *stats, uint64_t *part_keys)
+static int measure_split(struct lade_split *s, struct lade_split_stats *stats, uint64_t *part_keys)
 {
     struct counting counting = {stats, part_keys, s->config.parts};
     struct lade_table_stats table;
@@ -101,7 +103,16 @@ int lade_split_measure(struct lade_split *s, struct lade_split_stats *stats, uin
     return lade_table_for_each(s->table, count_entry, &counting);
 }
 
-void lade_split_configuration(const struct lade_split *s, struct lade_split_config *config)
+int lade_split_measure_sized(struct lade_split *s, struct lade_split_stats *stats, size_t size, uint64_t *part_keys)
 {
-    *config = s->config;
+    struct lade_split_stats whole;
+    int status = measure_split(s, &whole, part_keys);
+
+    lade_sized_out(stats, size, &whole, sizeof whole);
+    return status;
+}
+
+void lade_split_configuration_sized(const struct lade_split *s, struct lade_split_config *config, size_t size)
+{
+    lade_sized_out(config, size, &s->config, sizeof s->config);
 }

@@ -2,6 +2,8 @@
 /* Tables: made, gone over as a whole, and destroyed. */
 #include "table.h"
 
+#include "sized.h"
+
 #include <sys/random.h>
 
 static bool random_seed(uint64_t *seed)
@@ -22,10 +24,8 @@ static uint64_t cells_for_all(uint64_t keys)
     return cells + LADE_TABLE_LINE <= LADE_TABLE_SAMPLED ? cells : lade_table_cells_for(keys + keys / 32 + 8192, false);
 }
 
-int lade_table_create(struct lade_table **table, const struct lade_table_config *config)
+static int create_table(struct lade_table **table, const struct lade_table_config *c)
 {
-    static const struct lade_table_config plain;
-    const struct lade_table_config *c = config ? config : &plain;
     const struct lade_alloc *alloc = c->alloc ? c->alloc : &lade_default;
     struct lade_table *t = NULL;
     struct array *first = NULL;
@@ -69,6 +69,15 @@ int lade_table_create(struct lade_table **table, const struct lade_table_config 
     atomic_init(&t->root, first);
     *table = t;
     return LADE_OK;
+}
+
+int lade_table_create_sized(struct lade_table **table, const struct lade_table_config *config, size_t size)
+{
+    static const struct lade_table_config plain;
+    struct lade_table_config copy;
+
+    config = config ? lade_sized_in(config, size, &copy, sizeof copy) : &plain;
+    return config ? create_table(table, config) : LADE_INVALID;
 }
 
 /* Records that are still waiting to be copied to the next array belong to nobody else. */
@@ -211,7 +220,7 @@ int lade_table_for_each(struct lade_table *t, bool (*visit)(void *, const struct
 }
 
 /* Whether there was a moment with so many cells: others may shrink the table behind it. */
-static bool make_room(struct lade_table *t, uint64_t cells)
+static bool grow_to(struct lade_table *t, uint64_t cells)
 {
     struct array *a;
 
@@ -231,7 +240,7 @@ int lade_table_reserve(struct lade_table *t, uint64_t keys)
     if (!t || keys > LADE_TABLE_MAX / 2)
         return LADE_INVALID;
     lade_read_lock();
-    good = make_room(t, cells_for_all(keys));
+    good = grow_to(t, cells_for_all(keys));
     lade_read_unlock();
     return good ? LADE_OK : LADE_NO_MEMORY;
 }
@@ -305,7 +314,7 @@ int lade_table_trim(struct lade_table *t)
     return status;
 }
 
-int lade_table_measure(struct lade_table *t, struct lade_table_stats *stats)
+static int measure_table(struct lade_table *t, struct lade_table_stats *stats)
 {
     struct array *a;
 
@@ -325,4 +334,13 @@ int lade_table_measure(struct lade_table *t, struct lade_table_stats *stats)
     stats->moved_cells = atomic_load_explicit(&t->moved_cells, memory_order_relaxed);
     stats->growths = atomic_load_explicit(&t->growths, memory_order_relaxed);
     return a ? LADE_OK : LADE_NO_MEMORY;
+}
+
+int lade_table_measure_sized(struct lade_table *table, struct lade_table_stats *stats, size_t size)
+{
+    struct lade_table_stats whole;
+    int status = measure_table(table, &whole);
+
+    lade_sized_out(stats, size, &whole, sizeof whole);
+    return status;
 }

@@ -41,7 +41,7 @@
 /* For fewer entries than this no room is made before they come. */
 #define FEW 4096
 
-static bool has_words(struct lade_table *table)
+static bool is_word_table(struct lade_table *table)
 {
     return lade_table_get_bytes(table, "", 0, NULL) == LADE_INVALID;
 }
@@ -135,7 +135,7 @@ int lade_table_write(struct lade_table *table, const struct lade_sink *sink)
     if (!w)
         return LADE_NO_MEMORY;
     w->sink = sink;
-    w->words = has_words(table);
+    w->words = is_word_table(table);
     w->status = LADE_OK;
     w->count = 0;
     w->total = 0;
@@ -305,7 +305,7 @@ static int read_block(struct reader *r, bool *ended)
  * long before it is full, so there is room for all before the first. When there is not, that is told by the inserts: the
  * keys may be there already.
  */
-static void make_room(struct lade_table *table, uint64_t expected)
+static void reserve_expected(struct lade_table *table, uint64_t expected)
 {
     struct lade_table_stats stats;
 
@@ -317,7 +317,7 @@ static void make_room(struct lade_table *table, uint64_t expected)
 
 int lade_table_read(struct lade_table *table, struct lade_inlet *source, uint64_t expected, uint64_t *offset)
 {
-    struct reader r = {.table = table, .source = source, .words = has_words(table), .room = LADE_TABLE_SAVE_BLOCK};
+    struct reader r = {.table = table, .source = source, .words = is_word_table(table), .room = LADE_TABLE_SAVE_BLOCK};
     uint64_t good = source->at;
     bool ended = false;
     int status = LADE_NO_MEMORY;
@@ -326,7 +326,7 @@ int lade_table_read(struct lade_table *table, struct lade_inlet *source, uint64_
     if (r.block)
         status = read_header(&r);
     if (status == LADE_OK)
-        make_room(table, expected);
+        reserve_expected(table, expected);
     while (status == LADE_OK && !ended) {
         good = source->at;
         status = read_block(&r, &ended);

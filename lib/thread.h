@@ -5,12 +5,11 @@
 #ifndef LADE_LIB_THREAD_H
 #define LADE_LIB_THREAD_H
 
-#include <lade/api.h>
 #include <pthread.h>
 #include <stdbool.h>
 
 /* Starts a thread in which no handler of the program runs, but for what the thread itself brings about. False when there is
    none to be had. */
-LADE_API bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *context);
+bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *context);
 
 #endif

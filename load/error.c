@@ -44,3 +44,8 @@ int lade_fail(struct lade_error *error, int status, const char *name, uint64_t o
         (void)snprintf(error->text + used, sizeof error->text - used, ", at byte %llu", (unsigned long long)offset);
     return status;
 }
+
+int lade_fail_unknown(struct lade_error *error)
+{
+    return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "a struct has fields that this version does not know");
+}

@@ -2,21 +2,32 @@
 /* What the consumer does. */
 #include "loader.h"
 
+#include "sized.h"
+
 #include <string.h>
 
-/* A batch that can be taken: the first one, or any of its epoch when they come as they are ready. */
-static bool find(struct lade_loader *l, uint64_t *batch, uint64_t *buffer)
+bool lade_loader_find(struct lade_loader *l, uint64_t *batch, uint64_t *buffer)
 {
-    const uint64_t window = l->config.in_order ? 1 : l->ring.places;
+    const uint64_t mask = l->ring.places - 1;
 
-    for (uint64_t k = l->low; k < l->low + window; k++) {
-        if (l->taken[k & (l->ring.places - 1)] || !lade_ring_look(&l->ring, k, buffer) ||
-            l->slot[*buffer].epoch != l->next.epoch)
+    for (uint64_t k = l->low; k < l->low + l->ring.places; k++) {
+        if (l->taken[k & mask] || lade_stage_has(l, k & mask))
             continue;
-        *batch = k;
-        return true;
+        if (lade_ring_look(&l->ring, k, buffer) &&
+            (l->config.in_order || l->shuffle || l->slot[*buffer].epoch == l->next.epoch)) {
+            *batch = k;
+            return true;
+        }
+        if (l->config.in_order)
+            return false;
     }
     return false;
+}
+
+/* A batch that can be taken, and its slot: of the stage if there is one. */
+static bool find(struct lade_loader *l, uint64_t *batch, uint64_t *slot)
+{
+    return l->stage ? lade_stage_find(l, batch, slot) : lade_loader_find(l, batch, slot);
 }
 
 /* The first batches that were not taken yet move on. */
@@ -37,7 +48,6 @@ static void take(struct lade_loader *l, uint64_t batch, const struct lade_slot *
     }
     l->waiting_since = 0;
     lade_ring_advance(&l->ring, l->low);
-    lade_event_notify_all(&l->room);
 }
 
 /* What is answered from here on. */
@@ -49,9 +59,10 @@ static int end(struct lade_loader *l, int status, const struct lade_error *why)
     return status;
 }
 
-static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t number, uint64_t buffer)
+static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t number, uint64_t at)
 {
-    struct lade_slot *slot = &l->slot[buffer];
+    struct lade_memory *memory = NULL;
+    struct lade_slot *slot = l->stage ? lade_stage_slot(l, at, &memory) : &l->slot[at];
 
     if (slot->status != LADE_OK)
         return end(l, slot->status, &slot->error);
@@ -59,35 +70,66 @@ static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t num
     l->faults_of_epoch += slot->faults;
     if (l->faults_of_epoch > l->config.faults_max)
         return end(l, LADE_LIMITED, &slot->error);
+    if (l->stage)
+        lade_stage_taken(l, at);
+    else
+        lade_loader_note(l, LADE_STEP_TAKEN, number, at);
     take(l, number, slot);
-    atomic_fetch_add_explicit(&l->held, 1, memory_order_relaxed); /* only a number */
-    *batch = (struct lade_batch){.number = l->delivered++,
-                                 .epoch = slot->epoch,
-                                 .count = slot->count,
-                                 .samples = slot->samples,
-                                 .sample_bytes = l->sample_bytes,
-                                 .labels = slot->labels,
-                                 .ids = slot->ids,
-                                 .faults = slot->faults,
-                                 .last = l->next.epoch != slot->epoch,
-                                 .slot = buffer};
-    l->delivered_samples += slot->count;
+    const bool last = l->shuffle ? lade_shuffle_taken(l, number) : l->next.epoch != slot->epoch;
+    lade_loader_hand_out(l, batch, number, slot, l->stage ? memory : slot->memory);
+    batch->faults = l->shuffle ? 0 : slot->faults;
+    batch->last = last;
     return LADE_OK;
+}
+
+void lade_loader_hand_out(struct lade_loader *l, struct lade_batch *batch, uint64_t number,
+                          const struct lade_slot *slot, struct lade_memory *memory)
+{
+    atomic_fetch_add_explicit(&l->held, 1, memory_order_relaxed); /* only a number */
+    memory->number = number;
+    *batch = (struct lade_batch){.number = l->delivered++, .epoch = slot->epoch};
+    lade_memory_show(memory, slot, batch);
+    l->delivered_samples += slot->count;
 }
 
 void lade_loader_recheck(const struct lade_loader *l, int64_t *until)
 {
     lade_event_recheck_by(until, lade_now() + WAIT_MOST);
     lade_event_recheck_by(until, lade_deadline(l->waiting_since, l->config.worker_timeout));
+    if (l->stage)
+        lade_stage_recheck(l, until);
+}
+
+/*
+ * Waking a worker costs as much as reading a dozen samples, so workers are not woken for each buffer: only when half of the
+ * slots were released, or when the consumer has no batch. A consumer that is about to wait notifies them when it is counted
+ * as a waiter; who releases a batch meanwhile notifies them if it finds it counted.
+ */
+static void notify_workers(struct lade_loader *l)
+{
+    LADE_STEP();
+    atomic_store_explicit(&l->freed, 0, memory_order_relaxed); /* only decides when */
+    lade_event_notify_all(&l->room);
 }
 
 /* What the consumer waits for. */
 struct awaited {
     struct lade_loader *loader;
-    uint64_t *batch, *buffer;
+    uint64_t *batch, *slot;
     struct lade_error *error;
+    bool helps; /* may make batches itself */
     bool napped;
 };
+
+/* Looks for a batch, and makes some as long as there is memory for it. */
+static bool find_or_help(const struct awaited *a)
+{
+    do
+        if (find(a->loader, a->batch, a->slot))
+            return true;
+    while (a->helps && lade_worker_help(a->loader->helper));
+    return false;
+}
 
 /*
  * Waking a thread costs as much as reading a dozen samples, so the consumer is woken for some batches at once when they come
@@ -103,7 +145,10 @@ static int find_or_nap(void *context, int64_t *until)
 
     (void)until;
     a->napped = true;
-    return napped || find(a->loader, a->batch, a->buffer) ? LADE_OK : LADE_AWAIT;
+    if (napped || find(a->loader, a->batch, a->slot))
+        return LADE_OK;
+    notify_workers(a->loader);
+    return LADE_AWAIT;
 }
 
 static int find_or_await(void *context, int64_t *until)
@@ -111,30 +156,31 @@ static int find_or_await(void *context, int64_t *until)
     const struct awaited *a = context;
     struct lade_loader *l = a->loader;
 
-    if (find(l, a->batch, a->buffer))
+    if (find_or_help(a)) /* a copy that is complete gives memory back */
         return LADE_OK;
     if (atomic_load_explicit(&l->cancelled, memory_order_relaxed))
         return LADE_CANCELLED;
     int status = lade_loader_supervise(l, a->error);
     if (status != LADE_OK)
         return end(l, status, a->error);
+    status = lade_stage_status(l, a->error);
+    if (status != LADE_OK)
+        return end(l, status, a->error);
+    notify_workers(l);
     lade_loader_recheck(l, until);
     return LADE_AWAIT;
 }
 
-static int await(struct lade_loader *l, uint64_t *batch, uint64_t *buffer, int64_t timeout, struct lade_error *error)
+static int await(struct lade_loader *l, uint64_t *batch, uint64_t *slot, int64_t timeout, struct lade_error *error)
 {
-    struct awaited a = {l, batch, buffer, error, false};
+    struct awaited a = {l, batch, slot, error, l->helper && (timeout > 0 || timeout == LADE_FOREVER), false};
 
-    if (find(l, batch, buffer))
+    if (find_or_help(&a))
         return LADE_OK;
-    while (l->helper && (timeout > 0 || timeout == LADE_FOREVER) && lade_worker_help(l->helper))
-        if (find(l, batch, buffer))
-            return LADE_OK;
     int64_t begin = lade_now(), deadline = lade_deadline(begin, timeout);
     if (l->waiting_since == 0)
         l->waiting_since = begin;
-    if (l->config.in_order && l->config.slots > 2 && (deadline < 0 || deadline > begin + NAP)) {
+    if (l->config.slots > 2 && (deadline < 0 || deadline > begin + NAP)) {
         lade_ring_await(&l->ring, l->low + l->config.slots / 2);
         (void)lade_event_await(&l->ready, find_or_nap, &a, begin + NAP);
     }
@@ -144,10 +190,16 @@ static int await(struct lade_loader *l, uint64_t *batch, uint64_t *buffer, int64
     return status;
 }
 
-int lade_loader_next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout, struct lade_error *error)
+int lade_loader_refuse_more(struct lade_error *error)
+{
+    return lade_fail(error, LADE_TOO_MANY, NULL, LADE_NO_OFFSET,
+                     "the consumer, or exported tensors, hold all slots; release or detach one");
+}
+
+static int next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout, struct lade_error *error)
 {
     struct lade_error mine;
-    uint64_t number, buffer;
+    uint64_t number, slot;
 
     if (!l || !batch)
         return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "there is no loader, or no batch to fill");
@@ -160,15 +212,20 @@ int lade_loader_next(struct lade_loader *l, struct lade_batch *batch, int64_t ti
             *error = l->error;
         return l->ended;
     }
-    if (atomic_load_explicit(&l->held, memory_order_relaxed) >= l->config.slots)
-        return lade_fail(error, LADE_TOO_MANY, NULL, LADE_NO_OFFSET, "all slots are with the consumer; release one");
+    if (lade_stage_status(l, &mine) != LADE_OK) {
+        if (error)
+            *error = mine;
+        return end(l, LADE_DEVICE, &mine);
+    }
+    if (l->stage ? lade_stage_is_held(l) : atomic_load_explicit(&l->held, memory_order_relaxed) >= l->config.slots)
+        return lade_loader_refuse_more(error);
     if (l->bag)
         return lade_stream_next(l, batch, timeout, error);
-    if (l->next.epoch >= l->config.epochs)
+    if (l->shuffle ? lade_shuffle_is_over(l) : l->next.epoch >= l->config.epochs)
         return lade_fail(error, LADE_CLOSED, NULL, LADE_NO_OFFSET, "the last epoch has ended");
-    int status = await(l, &number, &buffer, timeout, &mine);
+    int status = await(l, &number, &slot, timeout, &mine);
     if (status == LADE_OK)
-        status = deliver(l, batch, number, buffer);
+        status = deliver(l, batch, number, slot);
     if (status != LADE_OK && error) {
         if (l->ended != LADE_OK)
             *error = l->error;
@@ -178,11 +235,33 @@ int lade_loader_next(struct lade_loader *l, struct lade_batch *batch, int64_t ti
     return status;
 }
 
-void lade_loader_release(struct lade_loader *l, const struct lade_batch *batch)
+int lade_loader_next_sized(struct lade_loader *l, struct lade_batch *batch, size_t size, int64_t timeout,
+                           struct lade_error *error)
 {
-    lade_ring_give(&l->ring, batch->slot);
-    atomic_fetch_sub_explicit(&l->held, 1, memory_order_relaxed);
-    lade_event_notify_all(&l->room);
+    struct lade_batch whole;
+
+    if (size == sizeof whole || !batch)
+        return next(l, batch, timeout, error);
+    int status = next(l, &whole, timeout, error);
+    if (status == LADE_OK)
+        lade_sized_out(batch, size, &whole, sizeof whole);
+    return status;
+}
+
+void lade_loader_freed(struct lade_loader *l)
+{
+    if (l->bag) /* workers need no slot */
+        return;
+    LADE_STEP();
+    uint64_t freed = 1 + atomic_fetch_add_explicit(&l->freed, 1, memory_order_relaxed);
+    if (2 * freed >= l->config.slots || lade_event_is_awaited(&l->ready))
+        notify_workers(l);
+}
+
+void lade_loader_give(struct lade_loader *l, uint64_t buffer)
+{
+    lade_ring_give(&l->ring, buffer);
+    lade_loader_freed(l);
 }
 
 void lade_loader_cancel(struct lade_loader *l)
@@ -205,7 +284,7 @@ static uint64_t total(const struct lade_loader *l, size_t offset)
 
 static const char *claim_of(const struct lade_loader *l)
 {
-    if (l->bag)
+    if (l->config.buffer > 0)
         return "each sample once for each epoch read, drawn uniformly from a buffer that is half full at least; "
                "batches depend on timing";
     if (l->config.draw == LADE_DRAW_WEIGHTED)
@@ -221,7 +300,7 @@ static const char *claim_of(const struct lade_loader *l)
                  "they are ready";
 }
 
-void lade_loader_measure(const struct lade_loader *l, struct lade_loader_stats *stats)
+static void measure(const struct lade_loader *l, struct lade_loader_stats *stats)
 {
     const uint64_t batch = l->config.batch, length = l->order.shards ? lade_order_length(&l->order, UINT64_MAX) : 0;
 
@@ -233,7 +312,7 @@ void lade_loader_measure(const struct lade_loader *l, struct lade_loader_stats *
         .delivered_samples = l->delivered_samples,
         .faults = l->faults,
         .replaced = l->replaced,
-        .slot_bytes = batch * (l->sample_bytes + sizeof(int64_t) + sizeof(uint64_t)),
+        .slot_bytes = lade_memory_block(l) + batch * sizeof(uint64_t),
         .read_time = total(l, offsetof(struct lade_worker, read_time)),
         .transform_time = total(l, offsetof(struct lade_worker, transform_time)),
         .worker_wait_time = total(l, offsetof(struct lade_worker, wait_time)),
@@ -241,8 +320,18 @@ void lade_loader_measure(const struct lade_loader *l, struct lade_loader_stats *
         .running_time = total(l, offsetof(struct lade_worker, running_time)),
         .claim = claim_of(l),
     };
+    if (l->stage)
+        lade_stage_measure(l, stats);
     for (unsigned i = 0; i < l->workers; i++)
         if (atomic_load_explicit(&l->worker[i].state, memory_order_relaxed) == LADE_WORKER_RUNS)
             stats->running_time +=
                 (uint64_t)(lade_now() - atomic_load_explicit(&l->worker[i].begin, memory_order_relaxed));
+}
+
+void lade_loader_measure_sized(const struct lade_loader *l, struct lade_loader_stats *stats, size_t size)
+{
+    struct lade_loader_stats whole;
+
+    measure(l, &whole);
+    lade_sized_out(stats, size, &whole, sizeof whole);
 }

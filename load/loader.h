@@ -3,20 +3,46 @@
 #ifndef LADE_LOAD_LOADER_H
 #define LADE_LOAD_LOADER_H
 
+#include "backend.h"
 #include "event.h"
 #include "loader_ring.h"
 #include "order.h"
-#include "reader.h"
 #include "source.h"
 
 #include <lade/bag.h>
+#include <lade/thread.h>
 #include <pthread.h>
 
-/* Memory of one batch. It belongs to a worker, to the place where it was published, to the consumer, or is free. */
+#define LADE_BATCH_TENSORS 2u /* samples and labels */
+
+/*
+ * Memory of one batch: one block with the samples, and behind them, at a multiple of LADE_DEVICE_ALIGN, the labels. While a
+ * consumer has it, it is held by the batch and by each exported tensor. After the last of them it belongs to its slot
+ * again, or is freed if it was detached.
+ */
+struct lade_memory {
+    struct lade_ref holds;
+    struct lade_loader *loader;
+    uint64_t slot; /* of the loader, or of its stage */
+    bool on_device, detached;
+    unsigned exported; /* bit i: tensor i was */
+    void *block;
+    int64_t *labels; /* inside the block; with device memory a copy on the host */
+    uint64_t *ids;
+    uint64_t number; /* of the batch, for the trace */
+    struct lade_shape shape[LADE_BATCH_TENSORS];
+    /* On a device only: the copy, and what the batch (0) and the exported tensors (1 + i) wait for before it is written. */
+    void *ready, *done[1 + LADE_BATCH_TENSORS];
+    _Atomic unsigned marks; /* bit i: done[i] was recorded */
+};
+
+/* A batch in the making. It belongs to a worker, to the place where it was published, to the consumer, or is free. */
 struct lade_slot {
+    struct lade_memory *memory;
     uint8_t *samples;
     int64_t *labels;
     uint64_t *ids;
+    uint64_t planned; /* samples of which the labels come behind in memory */
     uint64_t count, epoch, faults;
     uint64_t from; /* samples of this shard that come before it in its epoch */
     struct lade_cursor end;
@@ -44,7 +70,6 @@ enum lade_worker_state {
 struct lade_worker {
     struct lade_loader *loader;
     pthread_t thread;
-    struct lade_reader reader;
     _Atomic uint32_t state;
     _Atomic uint64_t replaced; /* batch that was given to another one, + 1; 0: none */
     _Atomic uint64_t batch;    /* that it makes or is about to plan, + 1; 0: none */
@@ -67,9 +92,14 @@ struct lade_worker {
     _Atomic uint64_t read_time, transform_time, wait_time, running_time;
 };
 
+struct lade_stage;
+
 struct lade_loader {
     struct lade_loader_config config;
-    uint32_t generation; /* of the process whose threads the workers are, see fork.h */
+    struct lade_ref users;                       /* the owner, exported tensors and detached batches */
+    struct lade_shape shape[LADE_BATCH_TENSORS]; /* of a whole batch */
+    struct lade_stage *stage;                    /* NULL: batches are used where they were made */
+    uint32_t generation;                         /* of the process whose threads the workers are, see fork.h */
     struct lade_order order;
     size_t input_bytes, sample_bytes, scratch_bytes;
     unsigned buffers, buffers_max; /* made, and most */
@@ -80,7 +110,8 @@ struct lade_loader {
     struct lade_loader_ring ring;
     struct lade_event ready, room; /* a batch was published or a worker has ended; there is memory for a batch */
     _Atomic uint32_t cancelled;
-    _Atomic uint64_t held; /* batches with the consumer */
+    _Atomic uint64_t held;  /* batches with the consumer, and those whose tensors somebody holds */
+    _Atomic uint64_t freed; /* buffers that were given back since the workers were notified */
 
     /* Stream mode. */
     struct lade_bag *bag;
@@ -88,6 +119,10 @@ struct lade_loader {
     _Atomic uint32_t producers; /* workers that may still put */
     bool has_partial;           /* a batch that was begun before a timeout */
     uint64_t partial, rows;
+    uint64_t drawable;            /* samples that leave the bag half full */
+    uint64_t drawn;               /* since workers were notified */
+    _Atomic uint64_t puts;        /* samples, of all workers */
+    struct lade_shuffle *shuffle; /* with numbers in place of samples; then there is no bag */
 
     /* The consumer's own. */
     struct lade_cursor next; /* where the first batch that was not taken begins */
@@ -129,9 +164,74 @@ bool lade_worker_help(struct lade_worker *w);
 
 /* A thread for each struct; LADE_OK or LADE_NO_MEMORY. */
 int lade_worker_start(struct lade_worker *w);
-/* Memory for one more worker, which has a buffer and a paper of its own: NULL when there is none. */
-struct lade_worker *lade_worker_add(struct lade_loader *l);
-int lade_slot_init(struct lade_loader *l, struct lade_slot *slot);
+/* Memory for one more worker, with a buffer and a paper. LADE_OK, LADE_NO_MEMORY or LADE_DEVICE. */
+int lade_worker_add(struct lade_loader *l, struct lade_worker **worker, struct lade_error *error);
+
+/* Memory for slot number slot. LADE_OK, LADE_NO_MEMORY or LADE_DEVICE. */
+int lade_memory_create(struct lade_loader *l, struct lade_memory **memory, uint64_t slot, bool on_device,
+                       struct lade_error *error);
+void lade_memory_free(struct lade_memory *m);
+/* Of the block and of all that is behind a slot. */
+size_t lade_memory_block(const struct lade_loader *l);
+/* Where the labels begin in a block with so many samples. */
+size_t lade_memory_labels(const struct lade_loader *l, uint64_t samples);
+int lade_slot_init(struct lade_loader *l, uint64_t slot, struct lade_error *error);
+/* The slot makes its next batch, of up to count samples, in this memory. */
+void lade_slot_use(const struct lade_loader *l, struct lade_slot *slot, struct lade_memory *memory, uint64_t count);
+/* Fills what a batch tells of its memory. */
+void lade_memory_show(struct lade_memory *m, const struct lade_slot *slot, struct lade_batch *batch);
+/* One holder less; the device waits for what done says, as mark number mark. */
+int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done, void *handle);
+/* Frees the loader behind its last user. */
+void lade_loader_leave(struct lade_loader *l);
+
+/* A published batch that was neither taken nor staged: the first one, or any of its epoch when they come as they are ready. */
+bool lade_loader_find(struct lade_loader *l, uint64_t *batch, uint64_t *buffer);
+/* The batch in this memory goes to the consumer. */
+void lade_loader_hand_out(struct lade_loader *l, struct lade_batch *batch, uint64_t number,
+                          const struct lade_slot *slot, struct lade_memory *memory);
+/* A buffer goes back to the workers; one that went back already is told of. */
+void lade_loader_give(struct lade_loader *l, uint64_t buffer);
+void lade_loader_freed(struct lade_loader *l);
+
+/* Copies to the device, see loader_device.c. All but free belong to the consumer's thread. */
+int lade_stage_create(struct lade_loader *l, struct lade_error *error);
+void lade_stage_free(struct lade_loader *l);
+/* Enqueues the copies of what is ready. Whether a batch is on its way; which, and its slot of the stage. */
+bool lade_stage_find(struct lade_loader *l, uint64_t *batch, uint64_t *slot);
+/* Whether all slots are with the consumer or held by tensors. */
+bool lade_stage_is_held(const struct lade_loader *l);
+/* Buffers whose copies are complete go back to the workers. */
+void lade_stage_collect(struct lade_loader *l);
+/* Whether the batch at this place of the ring is on its way already. */
+bool lade_stage_has(const struct lade_loader *l, uint64_t place);
+/* Stream mode: waits for a slot, and for a buffer to draw into; enqueues the copy of what was drawn. */
+int lade_stage_make_room(struct lade_loader *l, int64_t deadline);
+bool lade_stage_put(struct lade_loader *l, uint64_t batch, uint64_t buffer, uint64_t *slot);
+/* What is known of the batch in a slot, and its memory. */
+struct lade_slot *lade_stage_slot(struct lade_loader *l, uint64_t slot, struct lade_memory **memory);
+/* It is with the consumer. */
+void lade_stage_taken(struct lade_loader *l, uint64_t slot);
+void lade_stage_released(struct lade_loader *l, uint64_t slot);
+/* The memory of a slot is detached; this takes its place. */
+void lade_stage_replace(struct lade_loader *l, uint64_t slot, struct lade_memory *memory);
+/* Until the device has completed everything. LADE_OK or LADE_TIMEOUT. */
+int lade_stage_finish(struct lade_loader *l, int64_t deadline);
+void lade_stage_measure(const struct lade_loader *l, struct lade_loader_stats *stats);
+/* A consumer that waits looks at copies under way again soon. */
+void lade_stage_recheck(const struct lade_loader *l, int64_t *until);
+/* LADE_OK, or LADE_DEVICE with the call that failed. */
+int lade_stage_status(const struct lade_loader *l, struct lade_error *error);
+int lade_stage_fail(struct lade_loader *l, const struct lade_device_failure *failure);
+/* Until the device has completed all that it was given with this memory. LADE_OK, LADE_TIMEOUT, LADE_DEVICE. */
+int lade_memory_await(struct lade_memory *m, bool all_marks, int64_t deadline);
+
+static inline void lade_loader_note(const struct lade_loader *l, enum lade_loader_step step, uint64_t number,
+                                    uint64_t slot)
+{
+    if (l->config.trace)
+        l->config.trace(l->config.trace_context, step, number, (unsigned)slot, lade_now());
+}
 
 /* A consumer that waits looks again when a worker is late, and at times in any case. */
 void lade_loader_recheck(const struct lade_loader *l, int64_t *until);
@@ -145,6 +245,24 @@ void lade_stream_work(struct lade_worker *w);
 bool lade_stream_relieve(struct lade_worker *late, struct lade_worker *w);
 int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout, struct lade_error *error);
 int lade_stream_create(struct lade_loader *l, struct lade_error *error);
+
+/* That all slots are held. LADE_TOO_MANY. */
+int lade_loader_refuse_more(struct lade_error *error);
+
+/*
+ * Stream mode with the numbers of samples in the buffer, see loader_shuffle.c. Whether that does for this loader; create and
+ * free; and what the consumer does: plan as many batches as there are lists, note that a batch was taken and plan further
+ * ones (whether it is shorter than others), see whether all were taken.
+ */
+bool lade_shuffle_fits(const struct lade_loader *l);
+int lade_shuffle_create(struct lade_loader *l, struct lade_error *error);
+void lade_shuffle_free(struct lade_loader *l);
+void lade_shuffle_plan(struct lade_loader *l);
+bool lade_shuffle_taken(struct lade_loader *l, uint64_t batch);
+bool lade_shuffle_is_over(const struct lade_loader *l);
+/* For workers: what a slot says of the batch before it is read, and the epoch of its sample i. */
+void lade_shuffle_list(const struct lade_loader *l, uint64_t batch, struct lade_slot *slot);
+uint64_t lade_shuffle_epoch(const struct lade_loader *l, uint64_t batch, uint64_t i);
 
 /* False in a child of fork(), which has the memory and not the workers; what next returns there. */
 bool lade_loader_is_here(const struct lade_loader *l);

@@ -2,8 +2,9 @@
 /* How loaders come into being, and go. */
 #include "loader.h"
 
-#include "fork.h"
+#include "sized.h"
 
+#include <lade/fork.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,6 +37,8 @@ static int check(const struct lade_loader_config *c, struct lade_error *error)
         return refuse(error, "the shard is not below the number of shards, or there are more than 4,096");
     if (c->replaced_max > LADE_LOADER_REPLACED_MAX)
         return refuse(error, "at most 1,024 workers are replaced");
+    if (c->depth > LADE_LOADER_DEPTH_MAX || (c->device && (c->alloc || c->align > LADE_DEVICE_ALIGN)))
+        return refuse(error, "at most 64 batches on a device, whose memory has no other allocator or alignment");
     if (c->align & (c->align - 1) || c->align > LADE_LOADER_ALIGN_MAX)
         return refuse(error, "the alignment is no power of two, or above 2^30");
     if ((unsigned)c->draw > LADE_DRAW_BALANCED || (unsigned)c->fault > LADE_FAULT_SUBSTITUTE)
@@ -79,8 +82,33 @@ static void fill_in(struct lade_loader_config *c)
         c->worker_timeout = WORKER_TIMEOUT;
     if (c->replaced_max == 0)
         c->replaced_max = REPLACED_MAX;
-    if (c->align < 64)
-        c->align = 64;
+    if (c->align < LADE_DEVICE_ALIGN)
+        c->align = LADE_DEVICE_ALIGN;
+}
+
+/* A batch of samples, as the pipeline gives them or the source does, and their labels. */
+static void set_shapes(struct lade_loader *l)
+{
+    const struct lade_loader_config *c = &l->config;
+    const struct lade_image *image = c->pipeline ? lade_pipeline_output(c->pipeline) : NULL;
+    struct lade_shape sample = lade_source_about(c->source)->shape;
+
+    if (image) {
+        const uint64_t h = image->height, w = image->width, n = image->channels;
+        const bool channels_first = image->layout == LADE_CHW;
+        sample = (struct lade_shape){.dtype = image->dtype,
+                                     .dims = 3,
+                                     .dim = {channels_first ? n : h, channels_first ? h : w, channels_first ? w : n}};
+    }
+    if (sample.dims == LADE_DIMS_MAX) { /* one is needed for the rows */
+        sample.dims--;
+        sample.dim[sample.dims - 1] *= sample.dim[sample.dims];
+    }
+    memmove(sample.dim + 1, sample.dim, sample.dims * sizeof *sample.dim);
+    sample.dims++;
+    sample.dim[0] = c->batch;
+    l->shape[LADE_SAMPLES] = sample;
+    l->shape[LADE_LABELS] = (struct lade_shape){.dtype = LADE_I64, .dims = 1, .dim = {c->batch}};
 }
 
 static int set_sizes(struct lade_loader *l, struct lade_error *error)
@@ -94,6 +122,7 @@ static int set_sizes(struct lade_loader *l, struct lade_error *error)
         return refuse(error, "the pipeline takes samples of another size than the source has");
     if (l->sample_bytes == 0 || l->sample_bytes > SIZE_MAX / 4 / c->batch)
         return refuse(error, "a batch of such samples does not fit into memory");
+    set_shapes(l);
     return LADE_OK;
 }
 
@@ -103,22 +132,12 @@ static void *allocate(size_t align, size_t bytes)
     return aligned_alloc(align, (bytes + align - 1) / align * align);
 }
 
-int lade_slot_init(struct lade_loader *l, struct lade_slot *slot)
-{
-    const size_t n = (size_t)l->config.batch;
-
-    slot->samples = allocate(l->config.align, n * l->sample_bytes);
-    slot->labels = calloc(n, sizeof *slot->labels);
-    slot->ids = calloc(n, sizeof *slot->ids);
-    return slot->samples && slot->labels && slot->ids ? LADE_OK : LADE_NO_MEMORY;
-}
-
-struct lade_worker *lade_worker_add(struct lade_loader *l)
+int lade_worker_add(struct lade_loader *l, struct lade_worker **worker, struct lade_error *error)
 {
     struct lade_worker *w = &l->worker[l->workers];
 
     if (l->workers == l->workers_max || (!l->bag && l->buffers == l->buffers_max))
-        return NULL;
+        return out_of_memory(error);
     w->loader = l;
     atomic_store_explicit(&w->committed, LADE_CLAIM_NONE, memory_order_relaxed); /* no thread yet */
     w->paper = l->workers + 1;                                                   /* paper 0 is the first plan */
@@ -127,15 +146,17 @@ struct lade_worker *lade_worker_add(struct lade_loader *l)
         w->scratch = allocate(64, l->scratch_bytes + 1);
     }
     if (l->config.pipeline && (!w->input || !w->scratch))
-        return NULL;
+        return out_of_memory(error);
     if (!l->bag) {
-        if (lade_slot_init(l, &l->slot[l->buffers]) != LADE_OK)
-            return NULL;
+        int status = lade_slot_init(l, l->buffers, error);
+        if (status != LADE_OK)
+            return status;
         w->buffer = l->buffers++;
         w->has_buffer = true;
     }
     l->workers++;
-    return w;
+    *worker = w;
+    return LADE_OK;
 }
 
 static void write_plan(struct lade_loader *l)
@@ -151,7 +172,7 @@ static void write_plan(struct lade_loader *l)
 }
 
 /* Arrays of fixed length; lade_loader_free() frees what is there. */
-static int make_ring(struct lade_loader *l)
+static int make_ring(struct lade_loader *l, struct lade_error *error)
 {
     struct lade_loader_ring *r = &l->ring;
 
@@ -169,29 +190,39 @@ static int make_ring(struct lade_loader *l)
     l->slot = calloc(l->buffers_max, sizeof *l->slot);
     l->worker = calloc(l->workers_max, sizeof *l->worker);
     if (!r->free || !r->place || !r->paper || !l->taken || !l->end || !l->from || !l->slot || !l->worker)
-        return LADE_NO_MEMORY;
+        return out_of_memory(error);
     for (; l->buffers < l->config.slots; l->buffers++) {
-        if (lade_slot_init(l, &l->slot[l->buffers]) != LADE_OK)
-            return LADE_NO_MEMORY;
+        int status = lade_slot_init(l, l->buffers, error);
+        if (status != LADE_OK)
+            return status;
         lade_ring_give(r, l->buffers);
     }
     write_plan(l);
     return LADE_OK;
 }
 
-static void free_loader(struct lade_loader *l)
+bool lade_loader_is_here(const struct lade_loader *l)
 {
-    for (unsigned i = 0; l->slot && i < l->buffers_max; i++) {
-        free(l->slot[i].samples);
-        free(l->slot[i].labels);
-        free(l->slot[i].ids);
-    }
+    return l->generation == lade_fork_generation();
+}
+
+static void free_loader(struct lade_ref *users)
+{
+    struct lade_loader *l = (struct lade_loader *)(void *)((char *)users - offsetof(struct lade_loader, users));
+
+    if (lade_loader_is_here(l)) /* a tensor that outlived the loader may be in use by a stream */
+        (void)lade_stage_finish(l, -1);
+    lade_stage_free(l);
+    for (unsigned i = 0; l->slot && i < l->buffers_max; i++)
+        lade_memory_free(l->slot[i].memory);
     for (unsigned i = 0; l->worker && i < l->workers_max; i++) {
         free(l->worker[i].input);
         free(l->worker[i].scratch);
         free(l->worker[i].ids);
+        lade_walk_free(&l->worker[i].walk);
     }
     lade_bag_destroy(l->bag);
+    lade_shuffle_free(l);
     lade_order_free(&l->order);
     free((void *)l->ring.free);
     free((void *)l->ring.place);
@@ -201,7 +232,14 @@ static void free_loader(struct lade_loader *l)
     free(l->from);
     free(l->slot);
     free(l->worker);
+    if (l->config.device)
+        lade_device_leave(l->config.device);
     free(l);
+}
+
+void lade_loader_leave(struct lade_loader *l)
+{
+    lade_ref_put(&l->users, free_loader);
 }
 
 /* Whether there is a batch at all. */
@@ -220,9 +258,10 @@ static int look_for_samples(struct lade_loader *l, struct lade_error *error)
 static int start_workers(struct lade_loader *l, struct lade_error *error)
 {
     for (unsigned i = 0; i < l->config.threads; i++) {
-        struct lade_worker *w = lade_worker_add(l);
-        if (!w)
-            return out_of_memory(error);
+        struct lade_worker *w;
+        int status = lade_worker_add(l, &w, error);
+        if (status != LADE_OK)
+            return status;
         if (l->config.help && i == 0)
             l->helper = w;
         else if (lade_worker_start(w) != LADE_OK)
@@ -243,11 +282,36 @@ static int make(struct lade_loader *l, const char *state, struct lade_error *err
         status = lade_loader_restore(l, state, error);
     if (status == LADE_OK && !endless)
         status = look_for_samples(l, error);
-    if (status == LADE_OK && l->config.buffer > 0)
+    if (status == LADE_OK && l->config.buffer > 0 && !lade_shuffle_fits(l))
         status = lade_stream_create(l, error);
-    if (status == LADE_OK && make_ring(l) != LADE_OK)
-        status = out_of_memory(error);
+    if (status == LADE_OK)
+        status = make_ring(l, error);
+    if (status == LADE_OK && lade_shuffle_fits(l))
+        status = lade_shuffle_create(l, error);
+    if (status == LADE_OK && l->config.device && l->config.device->backend->copies)
+        status = lade_stage_create(l, error);
     return status == LADE_OK ? start_workers(l, error) : status;
+}
+
+/* A device serves one loader at a time. The flag orders nothing: it finds mistakes. */
+static int take_device(struct lade_device *device, struct lade_error *error)
+{
+    if (!device)
+        return LADE_OK;
+    if (device->generation != lade_fork_generation())
+        return refuse(error, "the device was opened before fork(); open one in each process");
+    if (atomic_exchange_explicit(&device->is_used, 1, memory_order_relaxed))
+        return refuse(error, "another loader has the device; destroy it, or open the device again");
+    lade_ref_get(&device->users);
+    return LADE_OK;
+}
+
+static void free_device(struct lade_device *device)
+{
+    if (!device)
+        return;
+    atomic_store_explicit(&device->is_used, 0, memory_order_relaxed);
+    lade_device_leave(device);
 }
 
 static int create(struct lade_loader **loader, const struct lade_loader_config *config, const char *state,
@@ -256,14 +320,19 @@ static int create(struct lade_loader **loader, const struct lade_loader_config *
     if (!loader || !config)
         return refuse(error, "there is no loader, or no configuration");
     int status = check(config, error);
+    if (status == LADE_OK)
+        status = take_device(config->device, error);
     if (status != LADE_OK)
         return status;
     struct lade_loader *l = lade_fork_is_counted() ? allocate(64, sizeof *l) : NULL;
-    if (!l)
+    if (!l) {
+        free_device(config->device);
         return out_of_memory(error);
+    }
     memset(l, 0, sizeof *l);
     l->config = *config;
     l->generation = lade_fork_generation();
+    lade_ref_init(&l->users);
     fill_in(&l->config);
     status = make(l, state, error);
     if (status == LADE_OK)
@@ -273,22 +342,26 @@ static int create(struct lade_loader **loader, const struct lade_loader_config *
     return status;
 }
 
-int lade_loader_create(struct lade_loader **loader, const struct lade_loader_config *config, struct lade_error *error)
+int lade_loader_create_sized(struct lade_loader **loader, const struct lade_loader_config *config, size_t size,
+                             struct lade_error *error)
 {
-    return create(loader, config, NULL, error);
+    struct lade_loader_config copy;
+    const struct lade_loader_config *known = config ? lade_sized_in(config, size, &copy, sizeof copy) : NULL;
+
+    return known || !config ? create(loader, known, NULL, error) : lade_fail_unknown(error);
 }
 
-int lade_loader_resume(struct lade_loader **loader, const struct lade_loader_config *config, const char *state,
-                       struct lade_error *error)
+int lade_loader_resume_sized(struct lade_loader **loader, const struct lade_loader_config *config, size_t size,
+                             const char *state, struct lade_error *error)
 {
-    if (!state || (config && config->buffer > 0))
+    struct lade_loader_config copy;
+    const struct lade_loader_config *known = config ? lade_sized_in(config, size, &copy, sizeof copy) : NULL;
+
+    if (config && !known)
+        return lade_fail_unknown(error);
+    if (!state || (known && known->buffer > 0))
         return refuse(error, state ? "stream mode has no state" : "there is no state");
-    return create(loader, config, state, error);
-}
-
-bool lade_loader_is_here(const struct lade_loader *l)
-{
-    return l->generation == lade_fork_generation();
+    return create(loader, known, state, error);
 }
 
 int lade_loader_refuse_child(struct lade_error *error)
@@ -316,16 +389,20 @@ int lade_loader_destroy(struct lade_loader *l, int64_t timeout)
     if (!l)
         return LADE_OK;
     if (!lade_loader_is_here(l)) { /* there is nobody to wait for */
-        free_loader(l);
+        lade_loader_leave(l);
         return LADE_OK;
     }
     int64_t deadline = lade_deadline(lade_now(), timeout);
     lade_loader_cancel(l);
     if (!all_have_ended(l) && lade_event_await(&l->ready, ended_or_await, l, deadline) != LADE_OK)
         return LADE_TIMEOUT;
+    if (lade_stage_finish(l, deadline) != LADE_OK)
+        return LADE_TIMEOUT;
     for (unsigned i = 0; i < l->workers; i++)
         if (atomic_load_explicit(&l->worker[i].state, memory_order_relaxed) != LADE_WORKER_NONE)
             (void)pthread_join(l->worker[i].thread, NULL);
-    free_loader(l);
+    if (l->config.device)
+        atomic_store_explicit(&l->config.device->is_used, 0, memory_order_relaxed);
+    lade_loader_leave(l);
     return LADE_OK;
 }

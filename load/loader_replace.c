@@ -38,10 +38,10 @@ static int relieve(struct lade_loader *l, struct lade_worker *late, struct lade_
 
     if (status != LADE_OK)
         return status;
-    struct lade_worker *w = lade_worker_add(l);
-    if (!w)
-        return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET,
-                         "out of memory for a worker in place of a late one");
+    struct lade_worker *w;
+    status = lade_worker_add(l, &w, error);
+    if (status != LADE_OK)
+        return status;
     if (!l->bag) {
         w->claim = (struct lade_claim){.batch = l->low, .start = l->next};
         atomic_store_explicit(&w->batch, l->low + 1, memory_order_relaxed); /* the consumer looks at it itself */

@@ -33,8 +33,9 @@ struct lade_paper {
 };
 
 struct lade_loader_ring {
-    _Alignas(64) _Atomic uint64_t plan;    /* version above, number of the paper below */
-    _Alignas(64) _Atomic uint64_t low;     /* batches below it are with the consumer, or were */
+    _Alignas(64) _Atomic uint64_t plan; /* version above, number of the paper below */
+    _Alignas(64) _Atomic uint64_t low;  /* batches below it are with the consumer, or were */
+    _Atomic uint64_t offered; /* batches that have a list, twice, and 1 when they are all; see loader_shuffle.c */
     _Alignas(64) _Atomic uint64_t awaited; /* by the consumer while it waits */
     _Alignas(64) struct lade_paper *paper;
     _Atomic uint64_t *place; /* number of the batch + 1 above, buffer below; 0: none yet */
@@ -88,6 +89,24 @@ static inline bool lade_ring_has_place(struct lade_loader_ring *r, uint64_t batc
     uint64_t low = atomic_load_explicit(&r->low, memory_order_relaxed);
 
     return batch < low + r->places;
+}
+
+/* The consumer has written the lists of so many batches; last: there are no others. */
+static inline void lade_ring_offer(struct lade_loader_ring *r, uint64_t batches, bool last)
+{
+    LADE_STEP();
+    atomic_store_explicit(&r->offered, 2 * batches + last,
+                          memory_order_release); /* [loader.offer] -> [loader.offered] */
+}
+
+/* Whether the batch has a list. *last: it has none, and will have none. */
+static inline bool lade_ring_is_offered(struct lade_loader_ring *r, uint64_t batch, bool *last)
+{
+    LADE_STEP();
+    uint64_t offered = atomic_load_explicit(&r->offered, memory_order_acquire); /* [loader.offered] -> [loader.offer] */
+
+    *last = batch >= offered / 2 && offered % 2;
+    return batch < offered / 2;
 }
 
 /* Hands the batch over. False: another worker has, and the buffer stays the caller's. */

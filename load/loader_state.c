@@ -282,7 +282,7 @@ size_t lade_loader_state(const struct lade_loader *l, char *to, size_t size)
     struct state s;
     size_t needed = 0;
 
-    if (l->bag)
+    if (l->config.buffer > 0)
         return 0;
     if (describe(l, &s) == LADE_OK)
         needed = write_state(&s, to, size);
@@ -425,8 +425,8 @@ int lade_loader_save(const struct lade_loader *l, const char *path, struct lade_
     char *text = size ? malloc(size) : NULL;
 
     if (!text)
-        return lade_fail(error, l->bag ? LADE_INVALID : LADE_NO_MEMORY, path, LADE_NO_OFFSET, "%s",
-                         l->bag ? "stream mode has no state" : "out of memory");
+        return lade_fail(error, l->config.buffer > 0 ? LADE_INVALID : LADE_NO_MEMORY, path, LADE_NO_OFFSET, "%s",
+                         l->config.buffer > 0 ? "stream mode has no state" : "out of memory");
     if (lade_loader_state(l, text, size) != size) {
         free(text);
         return lade_fail(error, LADE_NO_MEMORY, path, LADE_NO_OFFSET, "out of memory");

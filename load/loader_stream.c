@@ -4,6 +4,10 @@
  *
  * A worker commits each sample before it puts it. Whoever takes the place of a late worker takes away its right to commit
  * any more, and goes on behind what was committed: no sample comes twice.
+ *
+ * Waking a thread costs as much as reading a dozen samples, so neither side is woken for each. A consumer that waits is woken
+ * when there are samples for the rest of its batch; workers that found the bag full, when a quarter of it was drawn, or when
+ * the consumer waits.
  */
 #include "loader.h"
 
@@ -34,23 +38,49 @@ int lade_stream_create(struct lade_loader *l, struct lade_error *error)
                                          (unsigned long long)l->config.buffer, lade_status_text(status));
 }
 
+static int put_or_await(void *context, int64_t *until)
+{
+    struct lade_worker *w = context;
+    int status = lade_bag_put(w->bag, NULL);
+
+    if (status != LADE_FULL)
+        return status;
+    lade_event_recheck_by(until, lade_now() + WAIT_MOST);
+    return LADE_AWAIT;
+}
+
+/* Samples that were put since creation when the consumer can complete its batch and leave the bag half full. */
+static uint64_t enough(const struct lade_loader *l)
+{
+    return l->delivered_samples + l->config.buffer / 2 + l->config.batch - 1;
+}
+
+/* A sample was put: wakes the consumer if that was the last one that it waits for. */
+static void notify_consumer(struct lade_loader *l)
+{
+    LADE_STEP();
+    const uint64_t puts = 1 + atomic_fetch_add_explicit(&l->puts, 1, memory_order_relaxed); /* the event carries it */
+
+    LADE_STEP();
+    /* It only grows: who reads an old one notifies, which is once too often. */
+    if (puts >= atomic_load_explicit(&l->ring.awaited, memory_order_relaxed))
+        lade_event_notify_all(&l->ready);
+}
+
 /* The sample in the worker's room goes into the bag. False: the thread is to end. */
 static bool put(struct lade_worker *w)
 {
-    for (;;) {
-        int status = lade_bag_put(w->bag, NULL);
-        if (status == LADE_FULL) {
-            int64_t begin = lade_now();
-            status = lade_bag_put_wait(w->bag, NULL, WAIT_MOST);
-            lade_count(&w->wait_time, (uint64_t)(lade_now() - begin));
-        }
-        if (status == LADE_OK) {
-            lade_event_notify_all(&w->loader->ready);
-            return true;
-        }
-        if (status != LADE_TIMEOUT)
-            return false;
+    int status = lade_bag_put(w->bag, NULL);
+
+    if (status == LADE_FULL) {
+        int64_t begin = lade_now();
+        status = lade_event_await(&w->loader->room, put_or_await, w, -1);
+        lade_count(&w->wait_time, (uint64_t)(lade_now() - begin));
     }
+    if (status != LADE_OK)
+        return false;
+    notify_consumer(w->loader);
+    return true;
 }
 
 static bool fail(struct lade_worker *w, int status)
@@ -209,12 +239,24 @@ static int look_for_failure(struct lade_loader *l)
                                 (unsigned long long)faults);
 }
 
-static bool is_half_full(struct lade_loader *l)
+/* Whether the bag is half full, or nothing more comes. Nobody else draws, so that it need not be counted for each draw. */
+static bool may_draw(struct lade_loader *l)
 {
-    struct lade_bag_counts counts;
+    const uint64_t half = l->config.buffer / 2;
 
-    lade_bag_count(l->bag, &counts);
-    return counts.held >= l->config.buffer / 2 || atomic_load_explicit(&l->producers, memory_order_relaxed) == 0;
+    if (l->drawable > 0)
+        return true;
+    LADE_STEP();
+    const uint64_t held = atomic_load_explicit(&l->puts, memory_order_relaxed) - l->delivered_samples - l->rows;
+    if (held >= half)
+        l->drawable = held - half + 1;
+    return l->drawable > 0 || atomic_load_explicit(&l->producers, memory_order_relaxed) == 0;
+}
+
+static void notify_workers(struct lade_loader *l)
+{
+    l->drawn = 0;
+    lade_event_notify_all(&l->room);
 }
 
 /* Draws until the batch is full: LADE_OK, LADE_EMPTY, or LADE_CLOSED when nothing more comes. */
@@ -223,7 +265,7 @@ static int draw(struct lade_loader *l, struct lade_slot *slot)
     if (l->rows == 0)
         slot->epoch = UINT64_MAX;
     while (l->rows < l->config.batch) {
-        if (!is_half_full(l))
+        if (!may_draw(l))
             return LADE_EMPTY;
         int status = lade_bag_draw(l->drawer, NULL);
         if (status != LADE_OK)
@@ -234,6 +276,9 @@ static int draw(struct lade_loader *l, struct lade_slot *slot)
         slot->ids[l->rows] = head->id;
         slot->epoch = head->epoch < slot->epoch ? head->epoch : slot->epoch;
         l->rows++;
+        l->drawable -= l->drawable > 0;
+        if (4 * ++l->drawn >= l->config.buffer)
+            notify_workers(l);
         l->waiting_since = 0;
     }
     return LADE_OK;
@@ -252,6 +297,11 @@ static int draw_or_await(void *context, int64_t *until)
 
     if (status != LADE_EMPTY || (status = look_for_failure(l)) != LADE_OK)
         return status;
+    if (l->stage)
+        lade_stage_collect(l);
+    status = lade_stage_status(l, &l->error);
+    if (status != LADE_OK)
+        return l->ended = status;
     if (l->waiting_since == 0)
         l->waiting_since = lade_now();
     if (atomic_load_explicit(&l->cancelled, memory_order_relaxed))
@@ -259,11 +309,12 @@ static int draw_or_await(void *context, int64_t *until)
     status = lade_loader_supervise(l, &l->error);
     if (status != LADE_OK)
         return l->ended = status;
+    notify_workers(l);
     lade_loader_recheck(l, until);
     return LADE_AWAIT;
 }
 
-static int draw_waiting(struct lade_loader *l, struct lade_slot *slot, int64_t timeout)
+static int draw_waiting(struct lade_loader *l, struct lade_slot *slot, int64_t deadline)
 {
     struct drawing d = {l, slot};
     int status = draw(l, slot);
@@ -271,19 +322,35 @@ static int draw_waiting(struct lade_loader *l, struct lade_slot *slot, int64_t t
     if (status != LADE_EMPTY)
         return status;
     int64_t begin = lade_now();
-    status = lade_event_await(&l->ready, draw_or_await, &d, lade_deadline(begin, timeout));
+    lade_ring_await(&l->ring, enough(l));
+    status = lade_event_await(&l->ready, draw_or_await, &d, deadline);
     l->wait_time += (uint64_t)(lade_now() - begin);
     return status;
 }
 
-int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout, struct lade_error *error)
+/* A buffer to draw into; with a device, also a slot to copy it to. */
+static int take_buffer(struct lade_loader *l, int64_t deadline)
 {
+    if (l->stage)
+        return lade_stage_make_room(l, deadline);
     if (!l->has_partial) {
-        l->has_partial = lade_ring_reuse(&l->ring, &l->partial); /* fewer than all slots are held */
+        l->has_partial = lade_ring_reuse(&l->ring, &l->partial);
         l->rows = 0;
     }
+    return l->has_partial ? LADE_OK : LADE_TOO_MANY; /* one that is being released may not be seen yet */
+}
+
+int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout, struct lade_error *error)
+{
+    const int64_t deadline = lade_deadline(lade_now(), timeout);
+    int status = take_buffer(l, deadline);
+    if (status == LADE_TOO_MANY)
+        return lade_loader_refuse_more(error);
+    if (status != LADE_OK)
+        return status == LADE_DEVICE ? lade_stage_status(l, error)
+                                     : lade_fail(error, status, NULL, LADE_NO_OFFSET, "%s", lade_status_text(status));
     struct lade_slot *slot = &l->slot[l->partial];
-    int status = draw_waiting(l, slot, timeout);
+    status = draw_waiting(l, slot, deadline);
     int failed = look_for_failure(l);
     if (failed != LADE_OK)
         status = failed;
@@ -299,16 +366,19 @@ int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t ti
         return status;
     }
     l->has_partial = false;
-    atomic_fetch_add_explicit(&l->held, 1, memory_order_relaxed); /* only a number */
-    *batch = (struct lade_batch){.number = l->delivered++,
-                                 .epoch = slot->epoch,
-                                 .count = l->rows,
-                                 .samples = slot->samples,
-                                 .sample_bytes = l->sample_bytes,
-                                 .labels = slot->labels,
-                                 .ids = slot->ids,
-                                 .last = l->rows < l->config.batch,
-                                 .slot = l->partial};
-    l->delivered_samples += l->rows;
+    slot->count = l->rows;
+    slot->status = LADE_OK;
+    struct lade_memory *memory = slot->memory;
+    if (l->stage) {
+        uint64_t at = 0;
+        if (!lade_stage_put(l, l->delivered, l->partial, &at))
+            return lade_stage_status(l, error);
+        slot = lade_stage_slot(l, at, &memory);
+        lade_stage_taken(l, at);
+    } else {
+        lade_loader_note(l, LADE_STEP_TAKEN, l->delivered, l->partial);
+    }
+    lade_loader_hand_out(l, batch, l->delivered, slot, memory);
+    batch->last = slot->count < l->config.batch;
     return LADE_OK;
 }

@@ -49,7 +49,7 @@ int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *t
 int lade_worker_error(int status)
 {
     bool is_taken = status > 0 || status == LADE_CLOSED || status == LADE_TIMEOUT || status == LADE_CANCELLED ||
-                    status == LADE_TOO_MANY;
+                    status == LADE_TOO_MANY || status == LADE_DEVICE;
 
     return is_taken ? LADE_IO : status;
 }
@@ -113,12 +113,34 @@ static bool find_buffer(struct lade_worker *w)
     return lade_ring_reuse(r, &w->buffer);
 }
 
+/* Whether the next batch can be planned: NO_ROOM when not yet. */
+static enum claimed is_due(struct lade_loader *l, const struct lade_claim *claim)
+{
+    bool last;
+
+    if (!l->shuffle)
+        return claim->start.epoch < l->config.epochs ? CLAIMED : NO_MORE;
+    if (lade_ring_is_offered(&l->ring, claim->batch, &last))
+        return CLAIMED;
+    return last ? NO_MORE : NO_ROOM;
+}
+
+/* Where the batch ends. With lists that is known already. */
+static void plan(struct lade_worker *w)
+{
+    struct lade_slot *slot = &w->loader->slot[w->buffer];
+
+    if (w->loader->shuffle)
+        w->claim.end = w->claim.start;
+    else
+        lade_claim_plan(w->loader, &w->walk, &w->claim, slot->ids, &slot->count);
+}
+
 /* A batch to make and memory to make it in. */
 static enum claimed claim_batch(struct lade_worker *w)
 {
     struct lade_loader *l = w->loader;
     uint64_t word[LADE_PAPER_WORDS], read;
-    struct lade_slot *slot;
 
     if (!w->has_buffer)
         w->has_buffer = find_buffer(w);
@@ -126,13 +148,12 @@ static enum claimed claim_batch(struct lade_worker *w)
         read = lade_ring_read_plan(&l->ring, word);
         w->claim.batch = word[0];
         memcpy(&w->claim.start, word + 1, sizeof w->claim.start);
-        bool more = w->claim.start.epoch < l->config.epochs;
-        if (!more || !w->has_buffer || !lade_ring_has_place(&l->ring, w->claim.batch)) {
+        enum claimed due = is_due(l, &w->claim);
+        if (due != CLAIMED || !w->has_buffer || !lade_ring_has_place(&l->ring, w->claim.batch)) {
             atomic_store_explicit(&w->batch, 0, memory_order_relaxed);
-            return more ? NO_ROOM : NO_MORE;
+            return due == NO_MORE ? NO_MORE : NO_ROOM;
         }
-        slot = &l->slot[w->buffer];
-        lade_claim_plan(l, &w->walk, &w->claim, slot->ids, &slot->count);
+        plan(w);
         word[0]++;
         memcpy(word + 1, &w->claim.end, sizeof w->claim.end);
         /* For the consumer, should this thread be late; a thread that fails here has another number, or none, at once. */
@@ -186,20 +207,35 @@ static int make_some(struct lade_worker *w, struct lade_slot *slot, uint64_t i, 
     return status;
 }
 
+/* The samples of the batch, and what is known of it before they are read. */
+static void list(struct lade_worker *w, struct lade_slot *slot)
+{
+    const struct lade_loader *l = w->loader;
+
+    if (l->shuffle) {
+        lade_shuffle_list(l, w->claim.batch, slot);
+    } else {
+        lade_claim_list(l, &w->walk, &w->claim, slot->ids, slot->count);
+        slot->epoch = w->claim.start.epoch;
+        slot->from = lade_order_mine(&l->order, &w->claim.start);
+        slot->end = w->claim.end;
+    }
+    slot->faults = 0;
+    slot->status = LADE_OK;
+}
+
 /* Makes what was claimed. False: the thread is to end. */
 static bool fill(struct lade_worker *w)
 {
     const struct lade_loader *l = w->loader;
     struct lade_slot *slot = &l->slot[w->buffer];
-    uint64_t n = slot->count, row = 0;
     int64_t begin = lade_now();
 
-    lade_claim_list(l, &w->walk, &w->claim, slot->ids, n);
-    slot->epoch = w->claim.start.epoch;
-    slot->from = lade_order_mine(&l->order, &w->claim.start);
-    slot->end = w->claim.end;
-    slot->faults = 0;
-    slot->status = LADE_OK;
+    lade_loader_note(l, LADE_STEP_MAKE, w->claim.batch, w->buffer);
+    list(w, slot);
+    const uint64_t n = slot->count;
+    uint64_t row = 0;
+    lade_slot_use(l, slot, slot->memory, n);
     for (uint64_t i = 0, done; i < n;) {
         if (lade_worker_is_relieved(w))
             return false;
@@ -208,9 +244,10 @@ static bool fill(struct lade_worker *w)
         row += done;
         if (status == LADE_OK)
             continue;
+        const uint64_t epoch = l->shuffle ? lade_shuffle_epoch(l, w->claim.batch, i) : slot->epoch;
         uint64_t id = slot->ids[i++];
-        status = lade_worker_bear(w, slot->epoch, &id, slot->samples + row * l->sample_bytes, &slot->labels[row],
-                                  status, &slot->faults, &slot->error);
+        status = lade_worker_bear(w, epoch, &id, slot->samples + row * l->sample_bytes, &slot->labels[row], status,
+                                  &slot->faults, &slot->error);
         if (status != LADE_OK) {
             slot->status = status;
             break;
@@ -219,6 +256,7 @@ static bool fill(struct lade_worker *w)
             slot->ids[row++] = id;
     }
     slot->count = row;
+    lade_loader_note(l, LADE_STEP_MADE, w->claim.batch, w->buffer);
     if (!l->config.pipeline)
         lade_count(&w->read_time, (uint64_t)(lade_now() - begin));
     return true;
@@ -250,11 +288,8 @@ static void hand_over(struct lade_worker *w)
 
 static void work_in_epochs(struct lade_worker *w)
 {
-    const struct lade_loader *l = w->loader;
-
     if (w->redo) {
-        struct lade_slot *slot = &l->slot[w->buffer];
-        lade_claim_plan(l, &w->walk, &w->claim, slot->ids, &slot->count);
+        plan(w);
         if (!fill(w))
             return;
         hand_over(w);
@@ -281,7 +316,7 @@ static void leave(void *context)
     struct lade_loader *l = w->loader;
     bool lost = !w->finished;
 
-    lade_reader_unregister(&w->reader);
+    lade_thread_leave();
     lade_count(&w->running_time, (uint64_t)(lade_now() - atomic_load_explicit(&w->begin, memory_order_relaxed)));
     /* Who is lost keeps its buffer for the thread that takes its place. */
     if (!lost && w->has_buffer) {
@@ -297,7 +332,7 @@ static void *work(void *context)
 {
     struct lade_worker *w = context;
 
-    lade_reader_register(&w->reader);
+    (void)!lade_thread_enter(); /* create has seen to what it needs */
     pthread_cleanup_push(leave, w);
     if (w->loader->bag)
         lade_stream_work(w);

@@ -2,10 +2,10 @@
 #include "order.h"
 
 #include "checksum.h"
-#include "reader.h"
 #include "source.h"
 #include "thread.h"
 
+#include <lade/thread.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -106,14 +106,15 @@ static int list_members(struct survey *s)
 static void *go_over(void *context)
 {
     struct survey *s = context;
-    struct lade_reader reader;
 
-    lade_reader_register(&reader);
+    s->status = lade_thread_enter();
+    if (s->status != LADE_OK)
+        return NULL;
     if (s->share)
         s->status = list_members(s);
     else
         count_members(s);
-    lade_reader_unregister(&reader);
+    lade_thread_leave();
     return NULL;
 }
 
@@ -404,7 +405,7 @@ static uint64_t element_at(struct lade_walk *walk, uint64_t place)
         uint64_t left = walk->permutation.n - place;
         walk->at = place;
         walk->held = left < LADE_AHEAD ? left : LADE_AHEAD;
-        lade_permutation_many(&walk->permutation, place, walk->held, walk->ahead);
+        lade_permutation_walk(&walk->permutation, walk->table, place, walk->held, walk->ahead);
     }
     return walk->ahead[place - walk->at];
 }
@@ -429,17 +430,48 @@ static bool is_due(const struct lade_order *o, struct lade_cursor *cursor, unsig
     return cursor->epoch != o->first || o->done.count == 0 || !lade_ranges_hold(&o->done, number / o->shards);
 }
 
+static void begin_epoch(const struct lade_order *o, struct lade_walk *walk, uint64_t epoch, struct lade_key key)
+{
+    (void)lade_permutation_init(&walk->permutation, key, o->places);
+    walk->epoch = epoch;
+    walk->ready = true;
+    walk->held = 0;
+    if (!walk->table && o->places > LADE_PERMUTATION_SMALL) {
+        walk->table = malloc(sizeof *walk->table);
+        if (walk->table) /* so that the memory in use does not depend on the number of samples */
+            memset(walk->table, 0, sizeof *walk->table);
+    }
+    if (walk->table)
+        lade_permutation_tabulate(&walk->permutation, walk->table);
+}
+
+void lade_walk_free(struct lade_walk *walk)
+{
+    free(walk->table);
+    walk->table = NULL;
+    walk->ready = false;
+}
+
+/* Each place is due, so that what comes next is known without going over the places. */
+static void take_all(const struct lade_order *o, struct lade_walk *walk, struct lade_cursor *cursor, uint64_t *ids,
+                     uint64_t count)
+{
+    lade_permutation_walk(&walk->permutation, walk->table, cursor->place, count, ids);
+    lade_order_pass(o, cursor, count);
+}
+
 void lade_order_take(const struct lade_order *o, struct lade_walk *walk, struct lade_cursor *cursor, uint64_t *ids,
                      uint64_t count)
 {
     const unsigned depth = depth_in(o, cursor->epoch);
+    const bool shuffled = o->draw == LADE_DRAW_ONCE && !o->given;
     struct lade_key key = lade_key_make(o->seed, cursor->epoch, o->draw == LADE_DRAW_ONCE ? ORDER : DRAW);
 
-    if (o->draw == LADE_DRAW_ONCE && !o->given && (!walk->ready || walk->epoch != cursor->epoch)) {
-        (void)lade_permutation_init(&walk->permutation, key, o->places);
-        walk->epoch = cursor->epoch;
-        walk->ready = true;
-        walk->held = 0;
+    if (shuffled && (!walk->ready || walk->epoch != cursor->epoch))
+        begin_epoch(o, walk, cursor->epoch, key);
+    if (shuffled && o->shards == 1 && lade_order_is_even(o, cursor->epoch) && count > 0) {
+        take_all(o, walk, cursor, ids, count);
+        return;
     }
     for (uint64_t n = 0; n < count;) {
         if (cursor->place == o->places) { /* shards are padded: from the beginning again, but numbers go on */

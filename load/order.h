@@ -7,6 +7,7 @@
 #define LADE_LOAD_ORDER_H
 
 #include <lade/loader.h>
+#include <lade/random.h>
 
 #define LADE_LEVELS_MAX 4
 
@@ -56,13 +57,16 @@ struct lade_order {
 
 #define LADE_AHEAD 64
 
-/* What a thread keeps between calls. */
+/* What a thread keeps between calls; all zero at first. */
 struct lade_walk {
     struct lade_permutation permutation;
+    struct lade_permutation_table *table; /* NULL: a small set, or no memory, which only costs time */
     uint64_t epoch;
     bool ready;
     uint64_t at, held, ahead[LADE_AHEAD]; /* elements of the permutation from position at on */
 };
+
+void lade_walk_free(struct lade_walk *walk);
 
 /* Counts the part. LADE_OK, LADE_INVALID, LADE_NO_MEMORY, or an error of the source. End with lade_order_free(). */
 int lade_order_init(struct lade_order *order, const struct lade_loader_config *config, struct lade_error *error);

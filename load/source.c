@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
+#include "sized.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,8 +40,8 @@ size_t lade_shape_bytes(const struct lade_shape *shape)
     return bytes;
 }
 
-int lade_source_make(struct lade_source **source, const struct lade_source_ops *ops, void *self,
-                     const struct lade_source_info *info, struct lade_error *error)
+static int make(struct lade_source **source, const struct lade_source_ops *ops, void *self,
+                const struct lade_source_info *info, struct lade_error *error)
 {
     *source = NULL;
     if ((!ops->read && !ops->next) || (info->count == LADE_ENDLESS) != (ops->next != NULL))
@@ -59,6 +61,17 @@ int lade_source_make(struct lade_source **source, const struct lade_source_ops *
     made->info = *info;
     *source = made;
     return LADE_OK;
+}
+
+int lade_source_make_sized(struct lade_source **source, const struct lade_source_ops *ops, size_t ops_size, void *self,
+                           const struct lade_source_info *info, size_t info_size, struct lade_error *error)
+{
+    struct lade_source_ops ops_copy;
+    struct lade_source_info info_copy;
+
+    ops = lade_sized_in(ops, ops_size, &ops_copy, sizeof ops_copy);
+    info = lade_sized_in(info, info_size, &info_copy, sizeof info_copy);
+    return ops && info ? make(source, ops, self, info, error) : lade_fail_unknown(error);
 }
 
 void lade_source_close(struct lade_source *source)

@@ -17,6 +17,9 @@ __attribute__((format(printf, 5, 6)))
 #endif
 int lade_fail(struct lade_error *error, int status, const char *name, uint64_t offset, const char *format, ...);
 
+/* LADE_INVALID: lade_sized_in() refused a struct of the caller. */
+int lade_fail_unknown(struct lade_error *error);
+
 static inline bool lade_machine_is_big(void)
 {
     const uint16_t one = 1;
@@ -109,6 +112,9 @@ char **lade_class_names(struct lade_bytes bytes, uint64_t classes);
 /* A source of mapped files, which it unmaps in the end; takes over maps and names also when it fails. */
 int lade_flat_source(struct lade_source **source, const char *kind, const struct lade_flat *flat,
                      const struct lade_bytes *maps, unsigned count, char **names, struct lade_error *error);
+
+/* Whether any sample can be read as fast as memory is copied. */
+bool lade_source_is_flat(const struct lade_source *source);
 
 /* Decoding to 3 bytes a pixel. */
 struct lade_picture {

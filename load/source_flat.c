@@ -3,6 +3,7 @@
 #include "source.h"
 
 #include "fetch.h"
+#include "sized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,38 @@ static const struct lade_part *part_of(const struct lade_flat *flat, uint64_t i)
     return &flat->part[p];
 }
 
+/* Its bytes as a number. Most labels have the width of an integer type; those of records may have any up to 8. */
+static uint64_t word_of(const struct lade_labels *labels, const uint8_t *at)
+{
+    const bool swap = labels->big != lade_machine_is_big();
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight, value = 0;
+
+    switch (labels->width) {
+    case 1:
+        return *at;
+    case 2:
+        memcpy(&two, at, sizeof two);
+        return swap ? __builtin_bswap16(two) : two;
+    case 4:
+        memcpy(&four, at, sizeof four);
+        return swap ? __builtin_bswap32(four) : four;
+    case 8:
+        memcpy(&eight, at, sizeof eight);
+        return swap ? __builtin_bswap64(eight) : eight;
+    default:
+        for (unsigned b = 0; b < labels->width; b++)
+            value = value << 8 | at[labels->big ? b : labels->width - 1 - b];
+        return value;
+    }
+}
+
 /* False when the number does not fit. */
 static bool integer(const struct lade_labels *labels, const uint8_t *at, int64_t *to)
 {
-    uint64_t value = 0;
+    uint64_t value = word_of(labels, at);
 
-    for (unsigned b = 0; b < labels->width; b++)
-        value = value << 8 | at[labels->big ? b : labels->width - 1 - b];
     if (labels->is_signed && labels->width < 8 && value >> (8 * labels->width - 1) & 1)
         value |= ~UINT64_C(0) << (8 * labels->width);
     if (!labels->is_signed && value > INT64_MAX)
@@ -57,9 +83,7 @@ int lade_flat_label(const struct lade_flat *flat, uint64_t i, int64_t *label, st
         at = part->data + record;
         offset = part->offset + record;
     }
-    if (labels->width == 1 && !labels->is_signed)
-        *label = *at;
-    else if (!integer(labels, at, label))
+    if (!integer(labels, at, label))
         return wrong_label(flat, part, i, offset, "above 2^63", error);
     if (*label < 0)
         return wrong_label(flat, part, i, offset, "negative", error);
@@ -165,32 +189,49 @@ static int label_flat(void *self, uint64_t i, int64_t *label, struct lade_error 
 }
 
 #define LINE 64
-#define AHEAD 4096 /* bytes; behind that the processor has seen where the reading goes */
+#define FIRST 1024  /* bytes of a sample; behind that the processor has seen where the reading goes */
+#define AHEAD 4096  /* bytes of samples that are fetched before their turn */
+#define AHEAD_MAX 8 /* samples */
 
-static const uint8_t *record_of(const struct lade_flat *flat, uint64_t i)
+/* A sample and its label come into the cache. */
+static void fetch(const struct lade_flat *flat, uint64_t i)
 {
+#ifdef __GNUC__
+    __asm__ volatile(""); /* GCC drops calls of a function that does nothing but to fetch */
+#endif
     const struct lade_part *part = part_of(flat, i);
+    const uint8_t *record = part->data + (i - part->first) * flat->stride;
+    const uint64_t first = flat->stride < FIRST ? flat->stride : FIRST;
 
-    return part->data + (i - part->first) * flat->stride;
+    for (uint64_t at = 0; at < first; at += LINE)
+        lade_fetch_read(record + at);
+    if (flat->labels.data)
+        lade_fetch_read(flat->labels.data + i * flat->labels.stride);
 }
 
 static int gather_flat(void *self, const uint64_t *ids, uint64_t count, void *to, int64_t *labels, uint64_t *done,
                        struct lade_error *error)
 {
     const struct lade_flat *flat = &((const struct flat_source *)self)->flat;
-    const uint64_t ahead = flat->stride < AHEAD ? flat->stride : AHEAD;
+    /* While a sample is copied, the next ones are on their way: as much as a processor can wait for at a time. */
+    const uint64_t some = AHEAD / flat->stride, ahead = some < 1 ? 1 : some > AHEAD_MAX ? AHEAD_MAX : some;
     int status = LADE_OK;
 
+    for (uint64_t i = 0; i < ahead && i < count; i++)
+        fetch(flat, ids[i]);
     for (*done = 0; *done < count; ++*done) {
-        /* While a sample is copied, the next one is on its way. */
-        const uint8_t *next = record_of(flat, ids[*done + 1 < count ? *done + 1 : *done]);
-        for (uint64_t at = 0; at < ahead; at += LINE)
-            lade_fetch_read(next + at);
+        if (*done + ahead < count)
+            fetch(flat, ids[*done + ahead]);
         status = lade_flat_read(flat, ids[*done], (uint8_t *)to + *done * flat->bytes, &labels[*done], error);
         if (status != LADE_OK)
             break;
     }
     return status;
+}
+
+bool lade_source_is_flat(const struct lade_source *source)
+{
+    return source->ops.gather == gather_flat;
 }
 
 static void close_flat(void *self)
@@ -237,7 +278,7 @@ int lade_flat_source(struct lade_source **source, const char *kind, const struct
     return status;
 }
 
-int lade_source_open_array(struct lade_source **source, const struct lade_source_array *array, struct lade_error *error)
+static int open_array(struct lade_source **source, const struct lade_source_array *array, struct lade_error *error)
 {
     struct lade_flat flat = {.parts = 1, .count = array->count, .shape = array->shape};
 
@@ -263,4 +304,13 @@ int lade_source_open_array(struct lade_source **source, const struct lade_source
             return status;
     }
     return lade_flat_source(source, "array", &flat, NULL, 0, NULL, error);
+}
+
+int lade_source_open_array_sized(struct lade_source **source, const struct lade_source_array *array, size_t size,
+                                 struct lade_error *error)
+{
+    struct lade_source_array copy;
+
+    array = lade_sized_in(array, size, &copy, sizeof copy);
+    return array ? open_array(source, array, error) : lade_fail_unknown(error);
 }

@@ -6,6 +6,8 @@
  */
 #include "source.h"
 
+#include "sized.h"
+
 #include <lade/random.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -26,13 +28,21 @@ struct synthetic {
     atomic_uint_fast64_t next;
 };
 
-void lade_source_synthetic_default(struct lade_source_synthetic *c)
+static void set_default(struct lade_source_synthetic *c)
 {
     *c = (struct lade_source_synthetic){.count = 50000,
                                         .shape = {.dtype = LADE_U8, .dims = 3, .dim = {3, 32, 32}},
                                         .classes = 10,
                                         .skew = 1,
                                         .seed = 1};
+}
+
+void lade_source_synthetic_default_sized(struct lade_source_synthetic *synthetic, size_t size)
+{
+    struct lade_source_synthetic whole;
+
+    set_default(&whole);
+    lade_sized_out(synthetic, size, &whole, sizeof whole);
 }
 
 /* Weights of the classes before c; falls evenly, so no table is needed. */
@@ -174,8 +184,7 @@ static int check(const struct lade_source_synthetic *c, struct lade_error *error
     return why ? lade_fail(error, LADE_INVALID, "synthetic", LADE_NO_OFFSET, "%s", why) : LADE_OK;
 }
 
-int lade_source_open_synthetic(struct lade_source **source, const struct lade_source_synthetic *c,
-                               struct lade_error *error)
+static int open_synthetic(struct lade_source **source, const struct lade_source_synthetic *c, struct lade_error *error)
 {
     struct lade_source_ops ops = {.read = read_synthetic, .label = label_synthetic, .close = close_synthetic};
 
@@ -208,6 +217,15 @@ int lade_source_open_synthetic(struct lade_source **source, const struct lade_so
     if (status != LADE_OK)
         close_synthetic(s);
     return status;
+}
+
+int lade_source_open_synthetic_sized(struct lade_source **source, const struct lade_source_synthetic *synthetic,
+                                     size_t size, struct lade_error *error)
+{
+    struct lade_source_synthetic copy;
+
+    synthetic = lade_sized_in(synthetic, size, &copy, sizeof copy);
+    return synthetic ? open_synthetic(source, synthetic, error) : lade_fail_unknown(error);
 }
 
 uint64_t lade_source_synthetic_origin(const struct lade_source *source, uint64_t i)

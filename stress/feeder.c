@@ -56,8 +56,7 @@ static void export_one(struct consumer *c, const struct lade_feeder_batch *batch
     struct DLManagedTensorVersioned *tensor;
     unsigned s = check_below(&c->random, USE_STREAMS), t = check_below(&c->random, TENSORS);
 
-    if (lade_feeder_export(c->feeder, batch, t, LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_STREAM, c->stream[s], &tensor) !=
-        LADE_OK)
+    if (lade_feeder_export(c->feeder, batch, t, LADE_ON_DEVICE, LADE_DONE_STREAM, c->stream[s], &tensor) != LADE_OK)
         return;
     launch_look(c->feeder, c->device, c->stream[s], batch, &wrong, &looks);
     c->exported++;
@@ -74,12 +73,12 @@ static void release_held(struct consumer *c, unsigned i)
     c->held[i] = c->held[c->held_count];
     c->held_stream[i] = c->held_stream[c->held_count];
     if (s == USE_STREAMS) {
-        (void)lade_feeder_release(c->feeder, &batch, LADE_FEEDER_DONE, NULL);
+        (void)lade_feeder_release(c->feeder, &batch, LADE_DONE_NOW, NULL);
     } else if (check_below(&c->random, 2)) {
-        (void)lade_feeder_release(c->feeder, &batch, LADE_FEEDER_STREAM, c->stream[s]);
+        (void)lade_feeder_release(c->feeder, &batch, LADE_DONE_STREAM, c->stream[s]);
     } else {
         faulty_event_record(c->device, c->event[s], c->stream[s]);
-        (void)lade_feeder_release(c->feeder, &batch, LADE_FEEDER_EVENT, c->event[s]);
+        (void)lade_feeder_release(c->feeder, &batch, LADE_DONE_EVENT, c->event[s]);
     }
 }
 

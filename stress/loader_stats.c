@@ -230,14 +230,27 @@ static void substitutes(void)
     lade_source_close(source);
 }
 
+/* The same samples as an array, of which the loader takes the numbers. */
+static struct lade_source *array_of(uint64_t count)
+{
+    static uint64_t rows[COUNT];
+    const struct lade_source_array array = {.samples = rows, .count = count, .shape = {LADE_U64, 0, {0}}};
+    struct lade_source *source;
+
+    for (uint64_t i = 0; i < count; i++)
+        rows[i] = i;
+    need(lade_source_open_array(&source, &array, NULL));
+    return source;
+}
+
 /*
  * A buffer that is half full with all samples of the stream, so that the draws are known: null, the first and the last sample
  * that come are uniform, whatever the order in which they were put.
  */
-static struct chi_result stream(enum fault fault, bool last, uint64_t trials)
+static struct chi_result stream(enum fault fault, bool last, bool array, uint64_t trials)
 {
     enum { SAMPLES = 20 };
-    struct lade_source *source = numbers(SAMPLES, false);
+    struct lade_source *source = array ? array_of(SAMPLES) : numbers(SAMPLES, false);
     uint64_t count[SAMPLES] = {0}, state = check_seed();
 
     for (uint64_t t = 0; t < trials; t++) {
@@ -260,17 +273,58 @@ static struct chi_result stream(enum fault fault, bool last, uint64_t trials)
     return chi_test(count, NULL, SAMPLES);
 }
 
+/*
+ * A buffer of 20 in a set of 100 that is read by number. Null: the first sample is uniform over the first 20, and the one
+ * behind it over what is left of them and sample 20, which took the place of the first.
+ */
+static struct chi_result stream_of_numbers(enum fault fault, bool second, uint64_t trials)
+{
+    enum { HELD = 20 };
+    struct lade_source *source = array_of(COUNT);
+    uint64_t count[HELD] = {0}, state = check_seed();
+
+    for (uint64_t t = 0; t < trials; t++) {
+        const struct lade_loader_config config = {.source = source,
+                                                  .batch = 2,
+                                                  .buffer = HELD,
+                                                  .epochs = 1,
+                                                  .threads = 1,
+                                                  .slots = 1,
+                                                  .in_order = true,
+                                                  .given_order = true,
+                                                  .seed = check_seed() + t};
+        struct lade_loader *l;
+        struct lade_batch b;
+        need(lade_loader_create(&l, &config, NULL));
+        need(lade_loader_next(l, &b, LADE_FOREVER, NULL));
+        /* Of the 20 that the second may be, those behind the first are one lower. */
+        uint64_t id = second ? b.ids[1] - (b.ids[1] > b.ids[0]) : b.ids[0];
+        if (id < HELD)
+            count[spoil(fault, id, HELD, &state)]++;
+        need(lade_loader_destroy(l, LADE_FOREVER));
+    }
+    lade_source_close(source);
+    return chi_test(count, NULL, HELD);
+}
+
 int main(int argc, char **argv)
 {
     const uint64_t trials = 4000;
 
     check_begin(argc, argv);
+    const uint64_t more = trials * (check_full() ? 10 : 1);
     order();
     draws();
     substitutes();
-    chi_expect(stream(NONE, false, trials * (check_full() ? 10 : 1)), "stream", "the first of 20 samples");
-    chi_expect(stream(NONE, true, trials * (check_full() ? 10 : 1)), "stream", "the last of 20 samples");
-    chi_expect_failure(stream(SHY, false, trials), "stream", "one sample in twenty never comes");
+    for (int array = 0; array < 2; array++) {
+        const char *name = array ? "stream of numbers" : "stream";
+        chi_expect(stream(NONE, false, array, more), name, "the first of 20 samples");
+        chi_expect(stream(NONE, true, array, more), name, "the last of 20 samples");
+        chi_expect_failure(stream(SHY, false, array, trials), name, "one sample in twenty never comes");
+    }
+    chi_expect(stream_of_numbers(NONE, false, more), "stream of numbers", "the first of a buffer of 20");
+    chi_expect(stream_of_numbers(NONE, true, more), "stream of numbers", "the second of a buffer of 20");
+    chi_expect_failure(stream_of_numbers(SHY, true, trials), "stream of numbers", "one sample in twenty never comes");
     chi_budget();
     return check_end();
 }

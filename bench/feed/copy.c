@@ -76,7 +76,7 @@ static void release(struct device *d, struct lade_feeder *feeder, const struct l
                     cl_event *last)
 {
     if (!d) {
-        (void)lade_feeder_release(feeder, batch, LADE_FEEDER_DONE, NULL);
+        (void)lade_feeder_release(feeder, batch, LADE_DONE_NOW, NULL);
         return;
     }
     if (*last)
@@ -85,7 +85,7 @@ static void release(struct device *d, struct lade_feeder *feeder, const struct l
     must(clRetainEvent(*last), "clRetainEvent");
     if (used)
         (void)lade_feeder_stream_wait(feeder, batch, d->compute_queue);
-    (void)lade_feeder_release(feeder, batch, used ? LADE_FEEDER_STREAM : LADE_FEEDER_EVENT,
+    (void)lade_feeder_release(feeder, batch, used ? LADE_DONE_STREAM : LADE_DONE_EVENT,
                               used ? (void *)d->compute_queue : batch->ready);
 }
 

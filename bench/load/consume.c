@@ -62,6 +62,8 @@ uint64_t consume(struct consumer *consumer, bool *last)
     if (status != LADE_OK)
         fail(error.text);
     check(consumer, &batch);
+    if (consumer->reads)
+        consumer->bytes += data_read(batch.samples, batch.count * batch.sample_bytes);
     if (last)
         *last = batch.last;
     lade_loader_release(consumer->loader, &batch);

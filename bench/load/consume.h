@@ -10,6 +10,8 @@
 struct consumer {
     struct lade_loader *loader;
     const struct data *data; /* rows that begin with their numbers are looked at when it has any */
+    bool reads;              /* every byte of every batch */
+    uint64_t bytes;          /* their sum */
     uint64_t seen, sum;      /* samples of this epoch, and of their numbers */
     uint64_t expected;       /* samples of an epoch that is checked; 0: none is */
 };

@@ -73,6 +73,19 @@ void data_make(struct data *data, const char *name, uint64_t count, size_t bytes
         map(data, name);
 }
 
+uint64_t data_read(const void *bytes, size_t size)
+{
+    const unsigned char *from = bytes;
+    uint64_t sum = 0;
+
+    for (size_t at = 0; at + sizeof sum <= size; at += sizeof sum) {
+        uint64_t word;
+        memcpy(&word, from + at, sizeof word);
+        sum += word;
+    }
+    return sum;
+}
+
 struct lade_source *data_open(struct data *data, const char *name, uint64_t count, size_t bytes)
 {
     struct lade_source *source;

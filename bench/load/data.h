@@ -28,6 +28,9 @@ void data_make(struct data *data, const char *name, uint64_t count, size_t bytes
 /* The same as a source. "images:FOLDER" is opened as it is. */
 struct lade_source *data_open(struct data *data, const char *name, uint64_t count, size_t bytes);
 
+/* Reads all bytes, whose number is a multiple of 8; the sum is for nobody. */
+uint64_t data_read(const void *bytes, size_t size);
+
 /* A whole number from 1 on of the command line. */
 uint64_t number_of(const char *text);
 

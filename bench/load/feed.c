@@ -4,8 +4,9 @@
  *
  *   PROGRAM memory|FILE|images:FOLDER COUNT BYTES BATCH THREADS MODE CORES SECONDS
  *
- * MODE: order (in_order), help (the same, and the consumer is one of the threads), ready (as they are ready), or stream (a
- * bag of 4,096 samples). After some epochs that do not count, of which one is checked where they are in order, it prints
+ * MODE: order (in_order), help (the same, and the consumer is one of the threads), ready (as they are ready), stream (a
+ * buffer of 4,096 samples, of images of 8 batches), or samples (a stream, from a source of which the loader knows nothing but
+ * how to read a sample). order+read, help+read: the consumer reads every byte of every batch. After some epochs that do not count, of which one is checked where they are in order, it prints
  * samples, seconds, and the share of the wall time in which the consumer had a core, which says something of one that
  * helps.
  */
@@ -17,6 +18,34 @@
 #include <string.h>
 
 #define STREAM_BUFFER 4096
+#define STREAM_BATCHES 8
+
+static int read_one(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error)
+{
+    return lade_source_read(self, i, to, label, error);
+}
+
+static void close_inner(void *self)
+{
+    lade_source_close(self);
+}
+
+/* The same samples, behind functions of one's own. */
+static struct lade_source *wrap(struct lade_source *source)
+{
+    static const struct lade_source_ops ops = {.read = read_one, .close = close_inner};
+    struct lade_source *outer;
+    struct lade_error error;
+
+    if (lade_source_make(&outer, &ops, source, lade_source_about(source), &error) != LADE_OK)
+        fail(error.text);
+    return outer;
+}
+
+static uint64_t buffer_of(const char *name, uint64_t batch)
+{
+    return strncmp(name, "images:", strlen("images:")) == 0 ? STREAM_BATCHES * batch : STREAM_BUFFER;
+}
 
 int main(int argc, char **argv)
 {
@@ -31,7 +60,8 @@ int main(int argc, char **argv)
 
     if (argc != 9) {
         fprintf(stderr,
-                "usage: %s memory|FILE|images:FOLDER COUNT BYTES BATCH THREADS order|help|ready|stream CORES SECONDS\n",
+                "usage: %s memory|FILE|images:FOLDER COUNT BYTES BATCH THREADS "
+                "order|help|ready|stream|samples|order+read|help+read CORES SECONDS\n",
                 argv[0]);
         return 2;
     }
@@ -41,9 +71,13 @@ int main(int argc, char **argv)
     config.source = data_open(&data, argv[1], number_of(argv[2]), number_of(argv[3]));
     config.batch = number_of(argv[4]);
     config.threads = (unsigned)number_of(argv[5]);
-    config.help = strcmp(argv[6], "help") == 0;
-    config.in_order = config.help || strcmp(argv[6], "order") == 0;
-    config.buffer = strcmp(argv[6], "stream") == 0 ? STREAM_BUFFER : 0;
+    config.help = strncmp(argv[6], "help", 4) == 0;
+    config.in_order = config.help || strncmp(argv[6], "order", 5) == 0;
+    consumer.reads = strstr(argv[6], "+read") != NULL;
+    if (strcmp(argv[6], "samples") == 0)
+        config.source = wrap(config.source);
+    if (strcmp(argv[6], "samples") == 0 || strcmp(argv[6], "stream") == 0)
+        config.buffer = buffer_of(argv[1], config.batch);
     seconds = strtod(argv[8], NULL);
     consumer.data = data.labels ? &data : NULL;
     consumer_begin(&consumer, &config);

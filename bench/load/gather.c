@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The limit of a loader: PROGRAM memory|FILE COUNT BYTES BATCH THREADS SECONDS
+ * The limit of a loader: PROGRAM memory|FILE COUNT BYTES BATCH THREADS copy|read SECONDS
  *
- * Each thread copies rows, in an order that was drawn beforehand, into one buffer of BATCH rows that it uses again and again.
- * Nothing is handed over to anybody. After an epoch that does not count it prints rows, seconds, and the share of the
+ * Each thread copies rows, in an order that was drawn beforehand, into one buffer of BATCH rows that it uses again and again;
+ * with read it then reads all of them. Nothing is handed over to anybody. After an epoch that does not count it prints rows, seconds, and the share of the
  * wall time in which the threads had a core.
  */
 #include "../clock.h"
@@ -21,6 +21,7 @@ struct lane {
     pthread_t thread;
     unsigned number;
     uint64_t rows;
+    uint64_t sum; /* of what was read */
     double used;
 };
 
@@ -29,6 +30,7 @@ static uint32_t *order;
 static uint64_t batch;
 static unsigned threads;
 static double seconds;
+static bool reads;
 static struct gate begin;
 
 /* Batch number b of the epoch; the last one may be shorter. */
@@ -57,8 +59,12 @@ static void *work(void *argument)
     gate_pass(&begin, threads);
     lane->used = -clock_used();
     end = clock_now() + seconds;
-    for (uint64_t b = lane->number % batches; clock_now() < end; b = (b + threads) % batches)
-        lane->rows += gather(b, to);
+    for (uint64_t b = lane->number % batches; clock_now() < end; b = (b + threads) % batches) {
+        uint64_t rows = gather(b, to);
+        if (reads)
+            lane->sum += data_read(to, rows * data.bytes);
+        lane->rows += rows;
+    }
     lane->used += clock_used();
     free(to);
     return NULL;
@@ -83,15 +89,16 @@ int main(int argc, char **argv)
     uint64_t rows = 0;
     double used = 0;
 
-    if (argc != 7) {
-        fprintf(stderr, "usage: %s memory|FILE COUNT BYTES BATCH THREADS SECONDS\n", argv[0]);
+    if (argc != 8) {
+        fprintf(stderr, "usage: %s memory|FILE COUNT BYTES BATCH THREADS copy|read SECONDS\n", argv[0]);
         return 2;
     }
     fuse();
     data_make(&data, argv[1], number_of(argv[2]), number_of(argv[3]));
     batch = number_of(argv[4]);
     threads = (unsigned)number_of(argv[5]);
-    seconds = strtod(argv[6], NULL);
+    reads = strcmp(argv[6], "read") == 0;
+    seconds = strtod(argv[7], NULL);
     if (threads > THREADS_MAX || data.count > UINT32_MAX)
         fail("too many");
     draw_order();

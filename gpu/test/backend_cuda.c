@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA backend's own code, on a stand-in for the runtime: what it asks for, in which order, and what it does with errors. */
-#include "backend.h"
+#include "backends.h"
 #include "batches.h"
 #include "converter.h"
 #include "cuda_standin.h"
@@ -12,7 +12,7 @@ extern const struct lade_backend lade_backend_cuda;
 extern const struct lade_converter_ops lade_converter_cuda;
 
 static const struct lade_backend *const cuda = &lade_backend_cuda;
-static struct lade_feeder_failure failure;
+static struct lade_device_failure failure;
 static struct lade_feeder_batch batch;
 static struct lade_error error;
 
@@ -79,7 +79,7 @@ Test(cuda, a_copy_arrives_and_says_so)
     cr_assert_eq(cuda->event_get(self, &ready, &failure), LADE_OK);
     cr_assert_eq(cuda->query(self, ready, &failure), 1, "not recorded is complete");
     cr_assert_eq(cuda->copied(self, ready), -1);
-    cr_assert_eq((uintptr_t)staging % LADE_FEEDER_ALIGN, 0);
+    cr_assert_eq((uintptr_t)staging % LADE_DEVICE_ALIGN, 0);
     memset(staging, 7, BYTES);
     standin_gate(false);
     cr_assert_eq(cuda->copy(self, device, staging, BYTES, ready, &failure), LADE_OK);
@@ -98,7 +98,7 @@ Test(cuda, a_copy_arrives_and_says_so)
 }
 
 /* The consumer's queue as the feeder sees it: marks behind a stream or an event, and copies that wait for them. */
-static void copies_wait(enum lade_feeder_done done)
+static void copies_wait(enum lade_done done)
 {
     void *self = opened(1), *staging, *device, *ready, *mark;
     cudaStream_t mine = stream_at(1);
@@ -111,10 +111,10 @@ static void copies_wait(enum lade_feeder_done done)
     cr_assert_eq(cuda->event_get(self, &ready, &failure), LADE_OK);
     cr_assert_eq(cuda->event_get(self, &mark, &failure), LADE_OK);
     standin_hold(mine, true);
-    if (done == LADE_FEEDER_EVENT)
+    if (done == LADE_DONE_EVENT)
         cr_assert_eq(cudaEventRecord(event, mine), cudaSuccess);
     cr_assert_eq(cudaSetDevice(0), cudaSuccess);
-    cr_assert_eq(cuda->record(self, mark, done, done == LADE_FEEDER_EVENT ? (void *)event : (void *)mine, &failure),
+    cr_assert_eq(cuda->record(self, mark, done, done == LADE_DONE_EVENT ? (void *)event : (void *)mine, &failure),
                  LADE_OK);
     cr_assert_eq(cuda->after(self, mark, &failure), LADE_OK);
     cr_assert_eq(cuda->copy(self, device, staging, 64, ready, &failure), LADE_OK);
@@ -139,12 +139,12 @@ static void copies_wait(enum lade_feeder_done done)
 
 Test(cuda, copies_wait_for_streams)
 {
-    copies_wait(LADE_FEEDER_STREAM);
+    copies_wait(LADE_DONE_STREAM);
 }
 
 Test(cuda, copies_wait_for_events)
 {
-    copies_wait(LADE_FEEDER_EVENT);
+    copies_wait(LADE_DONE_EVENT);
 }
 
 Test(cuda, streams_of_the_consumer_wait_for_copies)
@@ -159,7 +159,7 @@ Test(cuda, streams_of_the_consumer_wait_for_copies)
     cr_assert_eq(cuda->event_get(self, &ready, &failure), LADE_OK);
     cr_assert_eq(cuda->event_get(self, &mark, &failure), LADE_OK);
     standin_hold(other, true); /* and with it the copy */
-    cr_assert_eq(cuda->record(self, mark, LADE_FEEDER_STREAM, other, &failure), LADE_OK);
+    cr_assert_eq(cuda->record(self, mark, LADE_DONE_STREAM, other, &failure), LADE_OK);
     cr_assert_eq(cuda->after(self, mark, &failure), LADE_OK);
     cr_assert_eq(cuda->copy(self, device, staging, 64, ready, &failure), LADE_OK);
     cr_assert_eq(cuda->stream_wait(self, mine, ready, &failure), LADE_OK);
@@ -198,7 +198,8 @@ Test(cuda, no_device_and_no_driver_are_told)
 static int life(const char **call)
 {
     void *self = NULL, *staging = NULL, *device = NULL, *ready = NULL, *mine = NULL;
-    int status = cuda->open(&self, &(struct lade_backend_config){.device = 1, .priority = LADE_FEEDER_HIGH}, &failure);
+    int status =
+        cuda->open(&self, &(struct lade_backend_config){.device = 1, .priority = LADE_PRIORITY_HIGH}, &failure);
 
     *call = failure.call;
     if (status != LADE_OK)
@@ -219,7 +220,7 @@ static int life(const char **call)
     if (status == LADE_OK)
         status = cuda->stream_wait(self, mine, ready, &failure);
     if (status == LADE_OK)
-        status = cuda->record(self, ready, LADE_FEEDER_STREAM, mine, &failure);
+        status = cuda->record(self, ready, LADE_DONE_STREAM, mine, &failure);
     while (status >= 0 && (status = cuda->query(self, ready, &failure)) == 0)
         ;
     *call = failure.call;
@@ -287,7 +288,7 @@ Test(cuda, each_call_that_fails_is_named_and_nothing_is_left)
 }
 
 /* The whole feeder on it; what arrived is looked at by kernels on the consumer's stream. */
-static void feed(unsigned depth, unsigned fillers, enum lade_feeder_done done)
+static void feed(unsigned depth, unsigned fillers, enum lade_done done)
 {
     enum { BATCHES = 200 };
     static const float table[6] = {1, 1, 1, 0, 0, 0};
@@ -316,10 +317,10 @@ static void feed(unsigned depth, unsigned fillers, enum lade_feeder_done done)
         cr_assert_eq(lade_converter_cuda.run(converter, &batch.tensor[IMAGES], (uint32_t)batch.rows,
                                              seen + batch.number * ROWS * PIXELS, stream, &failure),
                      LADE_OK);
-        if (done == LADE_FEEDER_EVENT)
+        if (done == LADE_DONE_EVENT)
             cr_assert_eq(cudaEventRecord(event, stream), cudaSuccess);
         cr_assert_eq(
-            lade_feeder_release(feeder, &batch, done, done == LADE_FEEDER_EVENT ? (void *)event : (void *)stream),
+            lade_feeder_release(feeder, &batch, done, done == LADE_DONE_EVENT ? (void *)event : (void *)stream),
             LADE_OK);
     }
     cr_assert_eq(status, LADE_CLOSED);
@@ -341,8 +342,8 @@ Test(cuda, feeder_on_a_slow_device)
 {
     for (unsigned depth = 1; depth <= 4; depth++) {
         standin_delay(20000, depth);
-        feed(depth, 1, LADE_FEEDER_STREAM);
-        feed(depth, 2, LADE_FEEDER_EVENT);
+        feed(depth, 1, LADE_DONE_STREAM);
+        feed(depth, 2, LADE_DONE_EVENT);
     }
 }
 
@@ -356,7 +357,7 @@ Test(cuda, a_lost_device_ends_the_feeder)
         cr_assert_eq(lade_feeder_create_on(&feeder, cuda, &c, &error), LADE_OK);
         standin_lose(n, cudaErrorLaunchFailure);
         while ((status = lade_feeder_next(feeder, &batch, LADE_FOREVER, &error)) == LADE_OK)
-            (void)lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL);
+            (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL);
         cr_assert_eq(status, LADE_DEVICE);
         cr_assert(lade_feeder_failed(feeder, &failure));
         cr_assert_eq(failure.code, cudaErrorLaunchFailure);

@@ -41,7 +41,7 @@ static cudaStream_t stream_made(void)
 }
 
 /* Reads all batches back on a stream of the consumer. */
-static bool feeds(unsigned depth, enum lade_feeder_done done, void *const *staging)
+static bool feeds(unsigned depth, enum lade_done done, void *const *staging)
 {
     struct producer p = {.batches = BATCHES, .last_rows = 3};
     struct lade_feeder_config c = config_of(&p);
@@ -56,7 +56,7 @@ static bool feeds(unsigned depth, enum lade_feeder_done done, void *const *stagi
     c.depth = depth;
     c.fillers = 1 + depth % 2;
     c.staging = staging;
-    c.priority = LADE_FEEDER_HIGH;
+    c.priority = LADE_PRIORITY_HIGH;
     CUDA(cudaHostAlloc((void **)&seen, bytes * BATCHES, cudaHostAllocDefault));
     CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     if (lade_feeder_create(&feeder, &c, &error) != LADE_OK)
@@ -67,12 +67,12 @@ static bool feeds(unsigned depth, enum lade_feeder_done done, void *const *stagi
         for (unsigned t = 0; t < TENSORS; t++)
             at[t] = (size_t)((char *)b.tensor[t].data + b.tensor[t].offset - (char *)b.tensor[0].data);
         CUDA(cudaMemcpyAsync(seen + b.number * bytes, b.tensor[0].data, bytes, cudaMemcpyDeviceToHost, stream));
-        if (done == LADE_FEEDER_EVENT)
+        if (done == LADE_DONE_EVENT)
             CUDA(cudaEventRecord(event, stream));
-        if (done == LADE_FEEDER_DONE)
+        if (done == LADE_DONE_NOW)
             CUDA(cudaStreamSynchronize(stream));
-        wrong += lade_feeder_release(feeder, &b, done, done == LADE_FEEDER_EVENT ? (void *)event : (void *)stream) !=
-                 LADE_OK;
+        wrong +=
+            lade_feeder_release(feeder, &b, done, done == LADE_DONE_EVENT ? (void *)event : (void *)stream) != LADE_OK;
     }
     CUDA(cudaStreamSynchronize(stream));
     for (uint64_t i = 0; i < BATCHES; i++) {
@@ -107,7 +107,7 @@ static bool converts(enum lade_dtype dtype, const float *table, const uint8_t *f
     CUDA(cudaMalloc(&in, bytes));
     CUDA(cudaMalloc(&out, size));
     CUDA(cudaMemcpy(in, from, bytes, cudaMemcpyHostToDevice));
-    bool good = lade_converter_run(converter, &(struct lade_feeder_tensor){.data = in, .shape = &shape}, out, stream,
+    bool good = lade_converter_run(converter, &(struct lade_tensor){.data = in, .shape = &shape}, out, stream,
                                    &error) == LADE_OK;
     CUDA(cudaMemcpyAsync(to, out, size, cudaMemcpyDeviceToHost, stream));
     CUDA(cudaStreamSynchronize(stream));
@@ -206,7 +206,7 @@ static void tell_speed(uint64_t batches)
         return;
     while (lade_feeder_next(feeder, &b, LADE_FOREVER, &error) == LADE_OK) {
         (void)lade_feeder_stream_wait(feeder, &b, stream);
-        (void)lade_feeder_release(feeder, &b, LADE_FEEDER_STREAM, stream);
+        (void)lade_feeder_release(feeder, &b, LADE_DONE_STREAM, stream);
     }
     (void)lade_feeder_close(feeder, LADE_FOREVER);
     double fed = seconds() - begin;
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 {
     enum { DEPTH = 3, PAGE = 4096 };
     static const char *const names[] = {"host", "stream", "event"};
-    static const enum lade_feeder_done dones[] = {LADE_FEEDER_DONE, LADE_FEEDER_STREAM, LADE_FEEDER_EVENT};
+    static const enum lade_done dones[] = {LADE_DONE_NOW, LADE_DONE_STREAM, LADE_DONE_EVENT};
     void *staging[DEPTH];
     char name[100];
 
@@ -250,7 +250,7 @@ int main(int argc, char **argv)
         }
     for (int i = 0; i < DEPTH; i++)
         staging[i] = aligned_alloc(PAGE, (lade_feeder_bytes(shapes, TENSORS) + PAGE - 1) / PAGE * PAGE);
-    row(feeds(DEPTH, LADE_FEEDER_STREAM, staging), "feeder out of memory of the user");
+    row(feeds(DEPTH, LADE_DONE_STREAM, staging), "feeder out of memory of the user");
     for (int i = 0; i < DEPTH; i++)
         free(staging[i]);
     row(converts_as_in_c(1.0 / 255), "images converted as in C, to the last bit");

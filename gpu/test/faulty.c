@@ -45,7 +45,7 @@ unsigned faulty_any(struct faulty *d, unsigned below)
     return (unsigned)(d->random >> 11) % below;
 }
 
-int faulty_may_fail(struct faulty *d, const char *call, struct lade_feeder_failure *failure)
+int faulty_may_fail(struct faulty *d, const char *call, struct lade_device_failure *failure)
 {
     if (d->process != getpid())
         faulty_die("a call in a child of fork()");
@@ -205,7 +205,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-int faulty_open(void **self, const struct lade_backend_config *config, struct lade_feeder_failure *failure)
+int faulty_open(void **self, const struct lade_backend_config *config, struct lade_device_failure *failure)
 {
     const struct faulty_config *c = config->native[0];
     struct faulty *d = calloc(1, sizeof *d);

@@ -8,7 +8,7 @@
 #ifndef LADE_TEST_FAULTY_H
 #define LADE_TEST_FAULTY_H
 
-#include "backend.h"
+#include "backends.h"
 
 #define FAULTY_POISON 0xDB
 #define FAULTY_CODE 719 /* what failed calls return */

@@ -8,14 +8,14 @@
 #define COPY_STEPS 4 /* see copy_piece() */
 
 static int get_memory(struct faulty *d, const char *call, size_t bytes, void **memory,
-                      struct lade_feeder_failure *failure)
+                      struct lade_device_failure *failure)
 {
     pthread_mutex_lock(&d->lock);
     int status = faulty_may_fail(d, call, failure);
     pthread_mutex_unlock(&d->lock);
     if (status != LADE_OK)
         return status;
-    *memory = aligned_alloc(LADE_FEEDER_ALIGN, bytes);
+    *memory = aligned_alloc(LADE_DEVICE_ALIGN, bytes);
     if (!*memory)
         return LADE_NO_MEMORY;
     memset(*memory, FAULTY_POISON, bytes);
@@ -23,13 +23,13 @@ static int get_memory(struct faulty *d, const char *call, size_t bytes, void **m
     return LADE_OK;
 }
 
-/* Nothing that the device is still to do may use the memory; a lost device does nothing. */
+/* Nothing that the device does or is still to do may use the memory; a lost device does nothing. */
 static void check_unused(struct faulty *d, const void *memory)
 {
     if (d->left)
         return;
     pthread_mutex_lock(&d->lock);
-    while (d->busy)
+    while (d->lost && d->busy)
         pthread_cond_wait(&d->changed, &d->lock);
     for (unsigned i = 0; i < d->streams && !d->lost; i++)
         for (const struct operation *o = d->stream[i].first; o; o = o->next)
@@ -38,12 +38,12 @@ static void check_unused(struct faulty *d, const void *memory)
     pthread_mutex_unlock(&d->lock);
 }
 
-static int faulty_staging_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
+static int faulty_staging_get(void *self, size_t bytes, void **memory, struct lade_device_failure *failure)
 {
     return get_memory(self, "staging_get", bytes, memory, failure);
 }
 
-static int faulty_device_get(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure)
+static int faulty_device_get(void *self, size_t bytes, void **memory, struct lade_device_failure *failure)
 {
     return get_memory(self, "device_get", bytes, memory, failure);
 }
@@ -56,7 +56,7 @@ static void faulty_put(void *self, void *memory, size_t bytes)
     atomic_fetch_sub(&faulty_all, 1);
 }
 
-static int faulty_pin(void *self, void *memory, size_t bytes, struct lade_feeder_failure *failure)
+static int faulty_pin(void *self, void *memory, size_t bytes, struct lade_device_failure *failure)
 {
     struct faulty *d = self;
 
@@ -76,7 +76,7 @@ static void faulty_unpin(void *self, void *memory, size_t bytes)
     atomic_fetch_sub(&faulty_all, 1);
 }
 
-static int faulty_event_get(void *self, void **event, struct lade_feeder_failure *failure)
+static int faulty_event_get(void *self, void **event, struct lade_device_failure *failure)
 {
     struct faulty *d = self;
 
@@ -98,7 +98,7 @@ static void faulty_event_put(void *self, void *event)
     atomic_fetch_sub(&faulty_all, 1);
 }
 
-static int faulty_after(void *self, void *event, struct lade_feeder_failure *failure)
+static int faulty_after(void *self, void *event, struct lade_device_failure *failure)
 {
     struct faulty *d = self;
 
@@ -111,7 +111,7 @@ static int faulty_after(void *self, void *event, struct lade_feeder_failure *fai
 }
 
 static int faulty_copy(void *self, void *device, const void *staging, size_t bytes, void *ready,
-                       struct lade_feeder_failure *failure)
+                       struct lade_device_failure *failure)
 {
     struct faulty *d = self;
 
@@ -131,14 +131,14 @@ static int faulty_copy(void *self, void *device, const void *staging, size_t byt
     return status;
 }
 
-static int faulty_record(void *self, void *event, enum lade_feeder_done done, void *handle,
-                         struct lade_feeder_failure *failure)
+static int faulty_record(void *self, void *event, enum lade_done done, void *handle,
+                         struct lade_device_failure *failure)
 {
     struct faulty *d = self;
 
     pthread_mutex_lock(&d->lock);
     int status = faulty_may_fail(d, "record", failure);
-    if (status == LADE_OK && done == LADE_FEEDER_EVENT) {
+    if (status == LADE_OK && done == LADE_DONE_EVENT) {
         faulty_put_wait(d, &d->stream[1], handle);
         faulty_put_record(d, &d->stream[1], event);
     } else if (status == LADE_OK) {
@@ -148,7 +148,7 @@ static int faulty_record(void *self, void *event, enum lade_feeder_done done, vo
     return status;
 }
 
-static int faulty_stream_wait(void *self, void *stream, void *event, struct lade_feeder_failure *failure)
+static int faulty_stream_wait(void *self, void *stream, void *event, struct lade_device_failure *failure)
 {
     struct faulty *d = self;
 
@@ -160,7 +160,7 @@ static int faulty_stream_wait(void *self, void *stream, void *event, struct lade
     return status;
 }
 
-static int faulty_query(void *self, void *event, struct lade_feeder_failure *failure)
+static int faulty_query(void *self, void *event, struct lade_device_failure *failure)
 {
     struct faulty *d = self;
 

@@ -63,7 +63,7 @@ void faulty_die(const char *text);
 unsigned faulty_any(struct faulty *d, unsigned below);
 
 /* Counts a call; whether it fails. Locked. */
-int faulty_may_fail(struct faulty *d, const char *call, struct lade_feeder_failure *failure);
+int faulty_may_fail(struct faulty *d, const char *call, struct lade_device_failure *failure);
 
 /* Behind what is in the stream. Locked. */
 void faulty_put_operation(struct faulty *d, struct faulty_stream *stream, const struct operation *what);
@@ -74,7 +74,7 @@ void faulty_put_wait(struct faulty *d, struct faulty_stream *stream, struct faul
 bool faulty_is_complete(const struct faulty_event *event);
 void faulty_free_event(struct faulty *d, struct faulty_event *event);
 
-int faulty_open(void **self, const struct lade_backend_config *config, struct lade_feeder_failure *failure);
+int faulty_open(void **self, const struct lade_backend_config *config, struct lade_device_failure *failure);
 void faulty_close(void *self);
 void faulty_leave(void *self);
 

@@ -60,7 +60,7 @@ static size_t wrong(void)
 
 static void release(void)
 {
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
 }
 
 /* All batches from first on, in order, then the end. */
@@ -113,7 +113,7 @@ Test(feeder, a_short_last_batch_has_its_rows)
             cr_assert_eq(batch.tensor[t].shape->dim[0], batch.rows);
             cr_assert_eq(batch.tensor[t].shape->dtype, shapes[t].dtype);
             cr_assert_eq(batch.tensor[t].offset, 0);
-            cr_assert_eq((uintptr_t)batch.tensor[t].data % LADE_FEEDER_ALIGN, 0);
+            cr_assert_eq((uintptr_t)batch.tensor[t].data % LADE_DEVICE_ALIGN, 0);
             cr_assert_eq(batch.tensor[t].host, batch.tensor[t].data, "on the host there is one memory");
         }
         cr_assert_eq(wrong(), 0);
@@ -386,7 +386,7 @@ Test(feeder, what_is_refused)
         bad[i] = good;
     bad[0].fill = NULL;
     bad[1].tensors = 0;
-    bad[2].tensors = LADE_FEEDER_TENSORS_MAX + 1;
+    bad[2].tensors = LADE_TENSORS_MAX + 1;
     bad[3].depth = LADE_FEEDER_DEPTH_MAX + 1;
     bad[4].fillers = LADE_FEEDER_FILLERS_MAX + 1;
     bad[5].shape = other;
@@ -396,8 +396,8 @@ Test(feeder, what_is_refused)
     bad[7].device = 1;
     bad[8].depth = 1;
     bad[8].staging = &odd;
-    bad[9].priority = (enum lade_feeder_priority)(LADE_FEEDER_HIGH + 1);
-    bad[10].priority = (enum lade_feeder_priority)(LADE_FEEDER_NORMAL - 1);
+    bad[9].priority = (enum lade_device_priority)(LADE_PRIORITY_HIGH + 1);
+    bad[10].priority = (enum lade_device_priority)(LADE_PRIORITY_NORMAL - 1);
     for (unsigned i = 0; i < 11; i++) {
         error.text[0] = 0;
         cr_assert_eq(lade_feeder_create(&feeder, &bad[i], &error), LADE_INVALID, "config %u", i);
@@ -523,7 +523,7 @@ static void *consume(void *argument)
         me->last = mine.number;
         me->wrong += wrong_in(mine.number, mine.rows, mine.tensor[0].data, mine.tensor[1].data, mine.tensor[2].data);
         me->taken++;
-        (void)lade_feeder_release(feeder, &mine, LADE_FEEDER_DONE, NULL);
+        (void)lade_feeder_release(feeder, &mine, LADE_DONE_NOW, NULL);
     }
     return NULL;
 }

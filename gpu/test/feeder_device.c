@@ -22,7 +22,7 @@ static int next(void)
 }
 
 /* Uses all batches on two streams; how next ended. */
-static int use_all(enum lade_feeder_done done)
+static int use_all(enum lade_done done)
 {
     struct faulty *device = faulty_of(feeder);
     struct faulty_stream *stream[2] = {faulty_stream(device), faulty_stream(device)};
@@ -32,14 +32,14 @@ static int use_all(enum lade_feeder_done done)
     for (unsigned i = 0; (status = next()) == LADE_OK; i++) {
         struct faulty_stream *mine = stream[i % 2];
         launch_look(feeder, device, mine, &batch, &wrong, &looks);
-        if (done == LADE_FEEDER_EVENT)
+        if (done == LADE_DONE_EVENT)
             faulty_event_record(device, event, mine);
-        (void)lade_feeder_release(feeder, &batch, done, done == LADE_FEEDER_EVENT ? (void *)event : (void *)mine);
+        (void)lade_feeder_release(feeder, &batch, done, done == LADE_DONE_EVENT ? (void *)event : (void *)mine);
     }
     return status;
 }
 
-static void use_every_depth(enum lade_feeder_done done)
+static void use_every_depth(enum lade_done done)
 {
     for (unsigned depth = 1; depth <= 4; depth++) {
         struct faulty_config faulty = {.seed = depth, .rest = 40, .late = 60, .poison_staging = depth % 2};
@@ -65,12 +65,12 @@ static void use_every_depth(enum lade_feeder_done done)
 
 Test(feeder_device, slots_wait_for_the_streams_that_use_them)
 {
-    use_every_depth(LADE_FEEDER_STREAM);
+    use_every_depth(LADE_DONE_STREAM);
 }
 
 Test(feeder_device, slots_wait_for_the_events_of_their_consumers)
 {
-    use_every_depth(LADE_FEEDER_EVENT);
+    use_every_depth(LADE_DONE_EVENT);
 }
 
 Test(feeder_device, the_host_can_wait_for_a_batch)
@@ -86,7 +86,7 @@ Test(feeder_device, the_host_can_wait_for_a_batch)
         cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER), LADE_OK);
         cr_assert_eq(wrong_in(i, ROWS, batch.tensor[0].data, batch.tensor[1].data, batch.tensor[2].data), 0);
         cr_assert_eq(wrong_in(i, ROWS, batch.tensor[0].host, batch.tensor[1].host, batch.tensor[2].host), 0);
-        cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+        cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
     }
     lade_feeder_destroy(feeder);
 }
@@ -105,12 +105,12 @@ Test(feeder_device, a_device_that_hangs_is_given_up_and_taken_up_again)
     cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER), LADE_OK);
     faulty_finish(device);
     faulty_hang(device, true);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
     while (next() == LADE_OK && batch.number < 2)
         ;
     cr_assert_eq(batch.number, 2, "next does not wait for the device");
     cr_assert_eq(lade_feeder_host_wait(feeder, &batch, 1000000), LADE_TIMEOUT);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
     lade_feeder_count(feeder, &stats);
     cr_assert_geq(stats.consumer_waits, 1);
     cr_assert_eq(lade_feeder_close(feeder, 1000000), LADE_TIMEOUT);
@@ -135,7 +135,7 @@ Test(feeder_device, fillers_wait_for_the_device_and_close_ends_it)
     faulty_hang(device, true);
     atomic_store(&p.held, false);
     cr_assert_eq(next(), LADE_OK);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
     while (stats.throttle_waits == 0)
         lade_feeder_count(feeder, &stats);
     cr_assert_eq(stats.filled, 1, "the copy out of the slot is not done");
@@ -167,7 +167,7 @@ Test(feeder_device, a_consumer_that_fills_waits_for_the_device_and_close_ends_it
     struct faulty *device = faulty_of(feeder);
     faulty_hang(device, true);
     cr_assert_eq(next(), LADE_OK);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
     cr_assert_eq(pthread_create(&thread, NULL, take_one, &status), 0);
     while (stats.throttle_waits == 0)
         lade_feeder_count(feeder, &stats);
@@ -191,12 +191,12 @@ Test(feeder_device, every_call_may_fail)
             struct faulty_config faulty = {.seed = call, .rest = 20, .fail_call = call, .fail_name = names[n]};
             struct producer p = {.batches = 40};
             struct lade_feeder_config c = faulty_config_of(&p, &faulty);
-            struct lade_feeder_failure failure;
+            struct lade_device_failure failure;
             bool loses = strcmp(names[n], "query") == 0; /* the device, and another call may be the first to find out */
             int status = create(&c);
             if (status == LADE_OK) {
                 bool at_creation = strstr(names[n], "_get") != NULL;
-                status = use_all(LADE_FEEDER_STREAM);
+                status = use_all(LADE_DONE_STREAM);
                 cr_assert_eq(lade_feeder_failed(feeder, &failure), !at_creation || status == LADE_DEVICE);
                 if (!at_creation) {
                     cr_assert_eq(status, LADE_DEVICE, "%s %d", names[n], (int)call);
@@ -220,7 +220,7 @@ Test(feeder_device, a_lost_device_ends_the_feeder)
     struct faulty_config faulty = {.seed = 9, .rest = 20};
     struct producer p = {.batches = UINT64_MAX};
     struct lade_feeder_config c = faulty_config_of(&p, &faulty);
-    struct lade_feeder_failure failure;
+    struct lade_device_failure failure;
     int status;
 
     cr_assert_eq(create(&c), LADE_OK);
@@ -228,7 +228,7 @@ Test(feeder_device, a_lost_device_ends_the_feeder)
     for (unsigned i = 0; (status = next()) == LADE_OK; i++) {
         if (i == 20)
             faulty_lose(device);
-        (void)lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL);
+        (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL);
     }
     cr_assert_eq(status, LADE_DEVICE);
     cr_assert_eq(next(), LADE_DEVICE, "it stays so");
@@ -285,7 +285,7 @@ Test(feeder_device, device_memory_of_the_user)
     c.device_alloc = &alloc;
     c.depth = 4;
     cr_assert_eq(create(&c), LADE_OK);
-    cr_assert_eq(use_all(LADE_FEEDER_STREAM), LADE_CLOSED);
+    cr_assert_eq(use_all(LADE_DONE_STREAM), LADE_CLOSED);
     lade_feeder_destroy(feeder);
     cr_assert_eq(bank.gets, 4);
     cr_assert_eq(bank.puts, 4);
@@ -310,7 +310,7 @@ Test(feeder_device, staging_memory_of_the_user_is_registered)
     cr_assert_eq(create(&c), LADE_OK);
     /* two pinned, two on the device, in each slot one event for the copy, one for the batch, one for each tensor */
     cr_assert_eq(faulty_things(), 1 + 2 + 2 + 2 * (2 + TENSORS));
-    cr_assert_eq(use_all(LADE_FEEDER_STREAM), LADE_CLOSED);
+    cr_assert_eq(use_all(LADE_DONE_STREAM), LADE_CLOSED);
     lade_feeder_destroy(feeder);
     faulty.fail_name = "pin";
     faulty.fail_call = 2;

@@ -17,7 +17,7 @@ static int next(int64_t timeout)
     return lade_feeder_next(feeder, &batch, timeout, &error);
 }
 
-static void export_all(enum lade_feeder_side side, enum lade_feeder_done done, void *handle)
+static void export_all(enum lade_side side, enum lade_done done, void *handle)
 {
     for (unsigned i = 0; i < TENSORS; i++)
         cr_assert_eq(lade_feeder_export(feeder, &batch, i, side, done, handle, &tensor[i]), LADE_OK);
@@ -43,7 +43,7 @@ Test(feeder_export, a_tensor_says_what_it_is)
 
     create_on_host(&p, 1);
     cr_assert_eq(next(LADE_FOREVER), LADE_OK);
-    export_all(LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_DONE, NULL);
+    export_all(LADE_ON_DEVICE, LADE_DONE_NOW, NULL);
     const DLTensor *t = &tensor[IMAGES]->dl_tensor;
     cr_assert_eq(tensor[IMAGES]->version.major, 1);
     cr_assert_eq(tensor[IMAGES]->flags, 0);
@@ -59,9 +59,8 @@ Test(feeder_export, a_tensor_says_what_it_is)
     cr_assert(tensor[IDS]->dl_tensor.dtype.code == kDLUInt && tensor[IDS]->dl_tensor.dtype.bits == 64);
     cr_assert_eq(wrong_in_tensors(0), 0);
     struct DLManagedTensorVersioned *again;
-    cr_assert_eq(lade_feeder_export(feeder, &batch, 0, LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_DONE, NULL, &again),
-                 LADE_TOO_MANY);
-    cr_assert_eq(lade_feeder_export(feeder, &batch, TENSORS, LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_DONE, NULL, &again),
+    cr_assert_eq(lade_feeder_export(feeder, &batch, 0, LADE_ON_DEVICE, LADE_DONE_NOW, NULL, &again), LADE_TOO_MANY);
+    cr_assert_eq(lade_feeder_export(feeder, &batch, TENSORS, LADE_ON_DEVICE, LADE_DONE_NOW, NULL, &again),
                  LADE_INVALID);
     for (unsigned i = 0; i < TENSORS; i++)
         tensor[i]->deleter(tensor[i]);
@@ -86,8 +85,7 @@ Test(feeder_export, every_element_type_has_its_code)
         struct lade_feeder_config c = {.fill = fill_nothing, .tensors = 1, .shape = &shape};
         cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
         cr_assert_eq(next(LADE_FOREVER), LADE_OK);
-        cr_assert_eq(lade_feeder_export(feeder, &batch, 0, LADE_FEEDER_HOST_SIDE, LADE_FEEDER_DONE, NULL, &tensor[0]),
-                     LADE_OK);
+        cr_assert_eq(lade_feeder_export(feeder, &batch, 0, LADE_ON_HOST, LADE_DONE_NOW, NULL, &tensor[0]), LADE_OK);
         cr_assert_eq(tensor[0]->dl_tensor.dtype.code, codes[i][0], "%s", lade_dtype_name((enum lade_dtype)i));
         cr_assert_eq(tensor[0]->dl_tensor.dtype.bits, codes[i][1], "%s", lade_dtype_name((enum lade_dtype)i));
         lade_feeder_destroy(feeder);
@@ -101,8 +99,8 @@ Test(feeder_export, a_slot_waits_for_its_tensors)
 
     create_on_host(&p, 1);
     cr_assert_eq(next(LADE_FOREVER), LADE_OK);
-    export_all(LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_DONE, NULL);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+    export_all(LADE_ON_DEVICE, LADE_DONE_NOW, NULL);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
     cr_assert_eq(next(1000000), LADE_TIMEOUT, "all three are in use");
     cr_assert_eq(wrong_in_tensors(0), 0);
     tensor[0]->deleter(tensor[0]);
@@ -139,8 +137,8 @@ Test(feeder_export, tensors_outlive_the_feeder)
 
     create_on_host(&p, 2);
     cr_assert_eq(next(LADE_FOREVER), LADE_OK);
-    export_all(LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_DONE, NULL);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+    export_all(LADE_ON_DEVICE, LADE_DONE_NOW, NULL);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
     cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
     cr_assert_eq(wrong_in_tensors(0), 0);
     lade_feeder_destroy(feeder);
@@ -164,11 +162,11 @@ Test(feeder_export, tensors_are_used_by_streams)
         struct faulty_stream *stream[2] = {faulty_stream(device), faulty_stream(device)};
         for (unsigned i = 0; i < 30; i++) {
             cr_assert_eq(next(LADE_FOREVER), LADE_OK);
-            export_all(i % 2 ? LADE_FEEDER_DEVICE_SIDE : LADE_FEEDER_HOST_SIDE, LADE_FEEDER_STREAM, stream[0]);
+            export_all(i % 2 ? LADE_ON_DEVICE : LADE_ON_HOST, LADE_DONE_STREAM, stream[0]);
             cr_assert_eq(tensor[0]->dl_tensor.device.device_type, i % 2 ? 12 : kDLCPU);
             launch_look(feeder, device, stream[0], &batch, &wrong, &looks);
             launch_look(feeder, device, stream[1], &batch, &wrong, &looks);
-            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_STREAM, stream[1]), LADE_OK);
+            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, stream[1]), LADE_OK);
             if (i < 29)
                 for (unsigned t = 0; t < TENSORS; t++)
                     tensor[t]->deleter(tensor[t]);
@@ -192,7 +190,7 @@ Test(feeder_export, a_tensor_of_a_lost_device_can_be_deleted)
     struct faulty *device = faulty_of(feeder);
     struct faulty_stream *stream = faulty_stream(device);
     cr_assert_eq(next(LADE_FOREVER), LADE_OK);
-    export_all(LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_STREAM, stream);
+    export_all(LADE_ON_DEVICE, LADE_DONE_STREAM, stream);
     faulty_lose(device);
     tensor[0]->deleter(tensor[0]);
     cr_assert(lade_feeder_failed(feeder, NULL));

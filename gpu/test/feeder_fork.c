@@ -45,10 +45,10 @@ static void refused(void)
     child_check(is_refused(LADE_FOREVER) && is_refused(0));
     child_check(lade_feeder_stream_wait(feeder, &batch, &here) == LADE_INVALID);
     child_check(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER) == LADE_INVALID);
-    child_check(lade_feeder_export(feeder, &batch, LABELS, LADE_FEEDER_HOST_SIDE, LADE_FEEDER_DONE, NULL, &another) ==
+    child_check(lade_feeder_export(feeder, &batch, LABELS, LADE_ON_HOST, LADE_DONE_NOW, NULL, &another) ==
                 LADE_INVALID);
-    child_check(lade_feeder_release(feeder, &batch, LADE_FEEDER_STREAM, &here) == LADE_INVALID);
-    child_check(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL) == LADE_INVALID);
+    child_check(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, &here) == LADE_INVALID);
+    child_check(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL) == LADE_INVALID);
     lade_feeder_drain(feeder);
     lade_feeder_count(feeder, &stats);
     child_check(stats.taken == batch.number + 1 && !lade_feeder_failed(feeder, NULL));
@@ -88,8 +88,8 @@ static void leave_tensor_first(void *unused)
 
 static void export_ids(void *stream)
 {
-    cr_assert_eq(lade_feeder_export(feeder, &batch, IDS, LADE_FEEDER_HOST_SIDE,
-                                    stream ? LADE_FEEDER_STREAM : LADE_FEEDER_DONE, stream, &tensor),
+    cr_assert_eq(lade_feeder_export(feeder, &batch, IDS, LADE_ON_HOST, stream ? LADE_DONE_STREAM : LADE_DONE_NOW,
+                                    stream, &tensor),
                  LADE_OK);
 }
 
@@ -121,7 +121,7 @@ Test(feeder_fork, a_child_is_told_at_once_and_frees, .timeout = 60)
         cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
         cr_assert_eq(next(), LADE_OK);
         while (!atomic_load(&begun)) {
-            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
             cr_assert_eq(next(), LADE_OK);
         }
         cr_assert(child_runs(leave, NULL));
@@ -130,7 +130,7 @@ Test(feeder_fork, a_child_is_told_at_once_and_frees, .timeout = 60)
         cr_assert(child_runs(leave_tensor_first, NULL));
         tensor->deleter(tensor);
         for (uint64_t number = batch.number + 1, end = number + 10; number < end; number++) {
-            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
             cr_assert(next() == LADE_OK && batch.number == number);
         }
         lade_feeder_destroy(feeder);
@@ -149,8 +149,8 @@ Test(feeder_fork, a_fill_that_has_not_returned_is_not_waited_for, .timeout = 60)
     cr_assert_eq(next(), LADE_OK);
     atomic_store(&p.inside, false);
     atomic_store(&p.held, true);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
-    cr_assert_eq(lade_feeder_release(feeder, &first, LADE_FEEDER_DONE, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &first, LADE_DONE_NOW, NULL), LADE_OK);
     while (!atomic_load(&p.inside))
         usleep(100);
     pid_t child = fork();
@@ -213,7 +213,7 @@ Test(feeder_fork, a_child_never_calls_the_device, .timeout = 60)
     cr_assert(child_runs(leave_tensor_first, NULL));
     tensor->deleter(tensor);
     faulty_hang(faulty_of(feeder), false);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_STREAM, stream), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, stream), LADE_OK);
     cr_assert(next() == LADE_OK && batch.number == 1);
     lade_feeder_destroy(feeder);
     cr_assert_eq(faulty_things(), 0);
@@ -258,7 +258,7 @@ static void feed_all(void)
     for (; lade_feeder_next(mine, &of_mine, LADE_FOREVER, NULL) == LADE_OK; taken++) {
         child_check(wrong_in(taken, of_mine.rows, of_mine.tensor[IMAGES].data, of_mine.tensor[LABELS].data,
                              of_mine.tensor[IDS].data) == 0);
-        child_check(lade_feeder_release(mine, &of_mine, LADE_FEEDER_DONE, NULL) == LADE_OK);
+        child_check(lade_feeder_release(mine, &of_mine, LADE_DONE_NOW, NULL) == LADE_OK);
     }
     child_check(taken == 20 && lade_feeder_close(mine, LADE_FOREVER) == LADE_OK);
     lade_feeder_destroy(mine);
@@ -294,7 +294,7 @@ static void convert_in_child(void *converter)
 {
     static const uint8_t from[2] = {1, 2};
     const struct lade_shape shape = {LADE_U8, 2, {1, 2}};
-    const struct lade_feeder_tensor image = {.data = (void *)(uintptr_t)from, .shape = &shape};
+    const struct lade_tensor image = {.data = (void *)(uintptr_t)from, .shape = &shape};
     float to[2] = {0, 0};
 
     child_check(lade_converter_run(converter, &image, to, NULL, NULL) == LADE_OK);

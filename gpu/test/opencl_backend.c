@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The feeder on the first OpenCL device of this machine. */
-#include "backend.h"
+#include "backends.h"
 #include "batches.h"
 #include "opencl_device.h"
 #include "test/forked.h"
@@ -55,7 +55,7 @@ static void look(struct lade_feeder *feeder, cl_command_queue queue, struct seen
     }
 }
 
-static void feed(struct lade_feeder_config *c, enum lade_feeder_done done, unsigned depth)
+static void feed(struct lade_feeder_config *c, enum lade_done done, unsigned depth)
 {
     struct producer p = {.batches = BATCHES, .last_rows = 3};
     struct seen *seen = calloc(BATCHES, sizeof *seen);
@@ -69,12 +69,12 @@ static void feed(struct lade_feeder_config *c, enum lade_feeder_done done, unsig
     while ((status = lade_feeder_next(feeder, &batch, LADE_FOREVER, &error)) == LADE_OK) {
         cl_command_queue mine = queue[batch.number % 2];
         cl_event last = NULL;
-        look(feeder, mine, &seen[batch.number], done == LADE_FEEDER_STREAM ? NULL : &last);
-        if (done == LADE_FEEDER_DONE)
+        look(feeder, mine, &seen[batch.number], done == LADE_DONE_STREAM ? NULL : &last);
+        if (done == LADE_DONE_NOW)
             cr_assert_eq(clWaitForEvents(1, &last), CL_SUCCESS);
-        if (done == LADE_FEEDER_EVENT)
+        if (done == LADE_DONE_EVENT)
             cr_assert_eq(clFlush(mine), CL_SUCCESS);
-        void *handle = done == LADE_FEEDER_STREAM ? (void *)mine : (void *)last;
+        void *handle = done == LADE_DONE_STREAM ? (void *)mine : (void *)last;
         cr_assert_eq(lade_feeder_release(feeder, &batch, done, handle), LADE_OK);
         if (last)
             clReleaseEvent(last);
@@ -101,10 +101,10 @@ Test(opencl, all_batches_arrive_whole)
         struct lade_feeder_config c = config_of(NULL);
         c.fillers = 1 + depth % 2;
         c.help = depth > 2;
-        c.priority = LADE_FEEDER_HIGH;
-        feed(&c, LADE_FEEDER_STREAM, depth);
-        feed(&c, LADE_FEEDER_EVENT, depth);
-        feed(&c, LADE_FEEDER_DONE, depth);
+        c.priority = LADE_PRIORITY_HIGH;
+        feed(&c, LADE_DONE_STREAM, depth);
+        feed(&c, LADE_DONE_EVENT, depth);
+        feed(&c, LADE_DONE_NOW, depth);
     }
 }
 
@@ -115,9 +115,9 @@ Test(opencl, in_a_context_of_the_consumer)
 
     device_open(&d);
     c.native[0] = d.context;
-    feed(&c, LADE_FEEDER_STREAM, 3);
+    feed(&c, LADE_DONE_STREAM, 3);
     c.native[1] = d.id;
-    feed(&c, LADE_FEEDER_STREAM, 3);
+    feed(&c, LADE_DONE_STREAM, 3);
     device_close(&d);
 }
 
@@ -130,7 +130,7 @@ Test(opencl, out_of_memory_of_the_user)
     for (int i = 0; i < DEPTH; i++)
         staging[i] = aligned_alloc(PAGE, (lade_feeder_bytes(shapes, TENSORS) + PAGE - 1) / PAGE * PAGE);
     c.staging = staging;
-    feed(&c, LADE_FEEDER_STREAM, DEPTH);
+    feed(&c, LADE_DONE_STREAM, DEPTH);
     for (int i = 0; i < DEPTH; i++)
         free(staging[i]);
 }
@@ -162,7 +162,7 @@ Test(opencl, a_slot_waits_for_its_event)
     cl_event open = clCreateUserEvent(lade_feeder_native(feeder, 0), &code);
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
     cl_mem memory = batch.tensor[0].data;
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_EVENT, open), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_EVENT, open), LADE_OK);
     /* The batch behind may be on its way, but its copy waits; the device's memory still holds this one. */
     (void)lade_feeder_next(feeder, &batch, 20000000, &error);
     cl_command_queue queue = queue_of(feeder);
@@ -180,11 +180,11 @@ Test(opencl, a_slot_waits_for_its_event)
 /* How next ends when the device does, and what the feeder says. */
 static void lost(struct lade_feeder *feeder, const char *call, int64_t code)
 {
-    struct lade_feeder_failure failure;
+    struct lade_device_failure failure;
     int status;
 
     while ((status = lade_feeder_next(feeder, &batch, LADE_FOREVER, &error)) == LADE_OK)
-        (void)lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL);
+        (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL);
     cr_assert_eq(status, LADE_DEVICE);
     cr_assert(lade_feeder_failed(feeder, &failure));
     cr_assert(!call || strcmp(failure.call, call) == 0, "%s %lld", failure.call, (long long)failure.code);
@@ -206,7 +206,7 @@ Test(opencl, work_that_fails_ends_the_feeder)
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
     /* Failed before anybody waits: PoCL 3.1 ends the process when an event fails that others wait for. */
     cr_assert_eq(clSetUserEventStatus(work, CL_OUT_OF_RESOURCES), CL_SUCCESS);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_EVENT, work), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_EVENT, work), LADE_OK);
     clReleaseEvent(work);
     lost(feeder, "the consumer's command", CL_OUT_OF_RESOURCES);
 }
@@ -223,10 +223,10 @@ Test(opencl, a_queue_of_another_context_is_refused)
     struct lade_feeder *feeder = made(&c);
     cl_event open = clCreateUserEvent(lade_feeder_native(feeder, 0), &code);
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_EVENT, open), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_EVENT, open), LADE_OK);
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK); /* its copy waits */
     cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, other.queue), LADE_DEVICE);
-    (void)lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL);
+    (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL);
     cr_assert_eq(clSetUserEventStatus(open, CL_COMPLETE), CL_SUCCESS);
     clReleaseEvent(open);
     lost(feeder, "clEnqueueBarrierWithWaitList", CL_INVALID_CONTEXT);
@@ -249,7 +249,7 @@ static void use_in_child(void *context)
     child_check(strstr(error.text, "fork()") != NULL);
     child_check(lade_feeder_stream_wait(i->feeder, &batch, i->queue) == LADE_INVALID);
     child_check(lade_feeder_host_wait(i->feeder, &batch, LADE_FOREVER) == LADE_INVALID);
-    child_check(lade_feeder_release(i->feeder, &batch, LADE_FEEDER_STREAM, i->queue) == LADE_INVALID);
+    child_check(lade_feeder_release(i->feeder, &batch, LADE_DONE_STREAM, i->queue) == LADE_INVALID);
     child_check(lade_converter_run(i->converter, &batch.tensor[IMAGES], NULL, i->queue, &error) == LADE_INVALID);
     lade_converter_destroy(i->converter);
     lade_feeder_destroy(i->feeder);
@@ -279,7 +279,7 @@ Test(opencl, a_child_is_told_at_once, .timeout = 60)
     cr_assert_eq(lade_feeder_next(i.feeder, &batch, LADE_FOREVER, &error), LADE_OK);
     cr_assert(child_runs(use_in_child, &i));
     cr_assert_eq(lade_feeder_stream_wait(i.feeder, &batch, i.queue), LADE_OK, "here all is as it was");
-    cr_assert_eq(lade_feeder_release(i.feeder, &batch, LADE_FEEDER_STREAM, i.queue), LADE_OK);
+    cr_assert_eq(lade_feeder_release(i.feeder, &batch, LADE_DONE_STREAM, i.queue), LADE_OK);
     cr_assert_eq(lade_feeder_next(i.feeder, &batch, LADE_FOREVER, &error), LADE_OK);
     lade_converter_destroy(i.converter);
     clReleaseCommandQueue(i.queue);

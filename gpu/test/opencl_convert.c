@@ -31,8 +31,7 @@ static void convert(const struct device *d, enum lade_dtype dtype, const float *
                                                                        .table = table},
                                        &error),
                  LADE_OK, "%s", error.text);
-    cr_assert_eq(lade_converter_run(converter,
-                                    &(struct lade_feeder_tensor){.data = in, .offset = first, .shape = &shape}, out,
+    cr_assert_eq(lade_converter_run(converter, &(struct lade_tensor){.data = in, .offset = first, .shape = &shape}, out,
                                     d->queue, &error),
                  LADE_OK, "%s", error.text);
     cr_assert_eq(clEnqueueReadBuffer(d->queue, out, CL_TRUE, 0, size, to, 0, NULL, NULL), CL_SUCCESS);
@@ -95,7 +94,7 @@ Test(opencl, halves_as_in_c)
     enum { COUNT = 1 << 20 };
     static float from[COUNT];
     static uint16_t to[COUNT], expected[COUNT];
-    struct lade_feeder_failure failure;
+    struct lade_device_failure failure;
     struct device d;
     cl_program program;
     cl_ulong count = COUNT;
@@ -130,7 +129,7 @@ Test(opencl, halves_as_in_c)
 Test(opencl, a_text_that_does_not_compile_is_told)
 {
     static const char *const wrong[] = {"__kernel void f(", "nosuchtype x) {}\n"};
-    struct lade_feeder_failure failure;
+    struct lade_device_failure failure;
     struct device d;
     cl_program program;
 
@@ -161,7 +160,7 @@ Test(converter, refuses_what_makes_no_sense)
     cr_assert_eq(lade_converter_create(&converter, &config, &error), LADE_INVALID);
     config.dtype = LADE_F32;
     cr_assert_eq(lade_converter_create(&converter, &config, &error), LADE_OK);
-    struct lade_feeder_tensor from = {.data = (void *)"abcde", .shape = &shape};
+    struct lade_tensor from = {.data = (void *)"abcde", .shape = &shape};
     cr_assert_eq(lade_converter_run(converter, &from, to, NULL, &error), LADE_INVALID);
     shape.dim[1] = 4;
     cr_assert_eq(lade_converter_run(converter, &from, to, NULL, &error), LADE_OK);

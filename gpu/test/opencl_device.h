@@ -15,7 +15,7 @@ struct device {
 
 static inline void device_open(struct device *d)
 {
-    struct lade_feeder_failure failure = {.text = ""};
+    struct lade_device_failure failure = {.text = ""};
     cl_int code;
 
     cr_assert_eq(lade_opencl_open(&d->context, &d->id, 0, (void *[2]){NULL, NULL}, &failure), LADE_OK, "%s: %s",

@@ -3,7 +3,7 @@
  * The OpenCL backend when calls fail: the linker puts functions of this file in front of the driver's, which fail when told
  * to and count what was made and given back.
  */
-#include "backend.h"
+#include "backends.h"
 #include "batches.h"
 #include "opencl.h"
 #include "test/forked.h"
@@ -91,10 +91,10 @@ void *__wrap_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool b, cl_map_
 enum { BATCHES = 40, NEVER = 0 };
 
 static struct lade_error error;
-static struct lade_feeder_failure failure;
+static struct lade_device_failure failure;
 
 /* Feeds all batches, with one call failing; how creation or next ended. */
-static int feed(const char *call, int n, enum lade_feeder_done done)
+static int feed(const char *call, int n, enum lade_done done)
 {
     struct producer p = {.batches = BATCHES};
     struct lade_feeder_config c = config_of(&p);
@@ -127,7 +127,7 @@ static int feed(const char *call, int n, enum lade_feeder_done done)
 Test(opencl, nothing_is_left)
 {
     for (int i = 0; i < 2; i++) {
-        cr_assert_eq(feed("", NEVER, LADE_FEEDER_STREAM), LADE_CLOSED, "%s", error.text);
+        cr_assert_eq(feed("", NEVER, LADE_DONE_STREAM), LADE_CLOSED, "%s", error.text);
         cr_assert_eq(atomic_load(&left), 0);
     }
 }
@@ -145,7 +145,7 @@ Test(opencl, a_device_that_cannot_be_opened_is_told)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cr_assert_eq(feed(cases[i].call, cases[i].n, LADE_FEEDER_STREAM), cases[i].status, "%s", cases[i].call);
+        cr_assert_eq(feed(cases[i].call, cases[i].n, LADE_DONE_STREAM), cases[i].status, "%s", cases[i].call);
         cr_assert_not_null(strstr(error.text, cases[i].call), "%s", error.text);
         cr_assert_not_null(strstr(error.text, "CL_OUT_OF_RESOURCES"), "%s", error.text);
         cr_assert_eq(atomic_load(&left), 0, "%s", cases[i].call);
@@ -159,7 +159,7 @@ Test(opencl, a_call_that_fails_ends_the_feeder)
 
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (int n = 1; n < 20; n += 6) {
-            cr_assert_eq(feed(calls[i], n, LADE_FEEDER_STREAM), LADE_DEVICE, "%s", calls[i]);
+            cr_assert_eq(feed(calls[i], n, LADE_DONE_STREAM), LADE_DEVICE, "%s", calls[i]);
             cr_assert_str_eq(failure.call, calls[i]);
             cr_assert_eq(failure.code, CL_OUT_OF_RESOURCES);
             cr_assert_eq(atomic_load(&left), 0, "%s %d: %d left", calls[i], n, atomic_load(&left));
@@ -185,7 +185,7 @@ Test(opencl, a_child_calls_nothing)
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
     cr_assert(child_runs(free_in_child, feeder));
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_DONE, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
     lade_feeder_destroy(feeder);
     cr_assert(atomic_load(&made_calls) > 0 && atomic_load(&left) == 0);
 }

@@ -54,7 +54,7 @@ static void epoch(struct lade_feeder *feeder, struct lade_converter *converter, 
         cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, queue), LADE_OK);
         cr_assert_eq(lade_converter_run(converter, &batch.tensor[0], numbers, queue, &error), LADE_OK);
         cr_assert_eq(lade_softmax_step(softmax, queue, numbers, &batch.tensor[1], &error), LADE_OK, "%s", error.text);
-        cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_FEEDER_STREAM, queue), LADE_OK);
+        cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, queue), LADE_OK);
     }
     cr_assert_eq(lade_softmax_read(softmax, queue, report, &error), LADE_OK);
     cr_assert_eq(report->rows, COUNT);
@@ -133,7 +133,7 @@ Test(softmax, one_step)
     cl_mem numbers = device_memory(&d, sizeof x), labels = device_memory(&d, 256 + sizeof label);
     clEnqueueWriteBuffer(d.queue, numbers, CL_TRUE, 0, sizeof x, x, 0, NULL, NULL);
     clEnqueueWriteBuffer(d.queue, labels, CL_TRUE, 256, sizeof label, label, 0, NULL, NULL);
-    const struct lade_feeder_tensor tensor = {.data = labels, .offset = 256, .shape = &shape};
+    const struct lade_tensor tensor = {.data = labels, .offset = 256, .shape = &shape};
     cr_assert_eq(lade_softmax_step(softmax, d.queue, numbers, &tensor, &error), LADE_OK, "%s", error.text);
     cr_assert_eq(lade_softmax_read(softmax, d.queue, &report, &error), LADE_OK);
     cr_assert_eq(report.rows, 2);
@@ -164,9 +164,9 @@ Test(softmax, refuses_what_makes_no_sense)
                  LADE_INVALID);
     cr_assert_eq(lade_softmax_create(&softmax, &(struct lade_softmax_config){{d.context, d.id}, 4, 2, 2, 1}, &error),
                  LADE_OK);
-    cr_assert_eq(lade_softmax_step(softmax, d.queue, NULL, &(struct lade_feeder_tensor){.shape = &shape}, &error),
+    cr_assert_eq(lade_softmax_step(softmax, d.queue, NULL, &(struct lade_tensor){.shape = &shape}, &error),
                  LADE_INVALID);
-    cr_assert_eq(lade_softmax_step(softmax, d.queue, NULL, &(struct lade_feeder_tensor){.shape = &many}, &error),
+    cr_assert_eq(lade_softmax_step(softmax, d.queue, NULL, &(struct lade_tensor){.shape = &many}, &error),
                  LADE_INVALID);
     lade_softmax_destroy(softmax);
     device_close(&d);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a child of fork() may use, and what it must know. */
-#include "../fork.h"
 #include "../reclaim.h"
 #include "forked.h"
 
 #include <criterion/criterion.h>
+#include <lade/fork.h>
 #include <lade/lade.h>
 #include <pthread.h>
 #include <stdatomic.h>

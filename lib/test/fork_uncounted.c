@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Forks cannot be counted when there is no memory for it. */
-#include "../fork.h"
 #include "../reclaim.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <lade/fork.h>
 #include <lade/table.h>
 #include <pthread.h>
 

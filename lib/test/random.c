@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <lade/random.h>
-
 #include <criterion/criterion.h>
+#include <lade/random.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +155,31 @@ Test(permutation, many_are_those_one_by_one)
             }
         }
     }
+}
+
+/* From all rounds in the table to none. */
+Test(permutation, a_table_changes_nothing)
+{
+    static const uint64_t sizes[] = {1, 256, 257, 65536, 1048576, 1048577, 10000000, 16777217, 67108864, 67108865};
+    static const int rounds[] = {0, 0, 8, 8, 8, 6, 2, 0, 0, 0};
+    static struct lade_permutation_table table;
+    uint64_t many[200];
+
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            struct lade_permutation p;
+            uint64_t n = sizes[k], count = n < 200 ? n : 200;
+            cr_assert_eq(lade_permutation_init(&p, lade_key_make(seed, k, 1), n), LADE_OK);
+            memset(&table, 0xff, sizeof table);
+            lade_permutation_tabulate(&p, &table);
+            cr_assert_eq(table.rounds, rounds[k], "%d rounds of %d elements", table.rounds, (int)n);
+            const uint64_t first[] = {0, (n - count) / 2, n - count};
+            for (int f = 0; f < 3; f++) {
+                lade_permutation_walk(&p, &table, first[f], count, many);
+                for (uint64_t i = 0; i < count; i++)
+                    cr_assert_eq(many[i], lade_permutation_at(&p, first[f] + i));
+            }
+        }
 }
 
 Test(permutation, refuses_bad_sizes)

@@ -128,6 +128,22 @@ Test(split, content_is_taken_once)
     lade_split_destroy(s);
 }
 
+/* Who has a content says nothing of where it goes: new items are in the parts that they would have without content. */
+Test(split, content_that_is_taken_chooses_no_part)
+{
+    struct lade_split_config config = {.parts = 2, .rule = LADE_SPLIT_COIN, .content = LADE_SPLIT_DROP, .seed = 5};
+    struct lade_split *with = make(config), *without = make(config);
+    char name[16];
+
+    for (int i = 0; i < 200; i++) {
+        (void)snprintf(name, sizeof name, "%d", i);
+        cr_assert_eq(part_of(with, name, NULL, name), part_of(without, name, NULL, NULL), "item %d", i);
+    }
+    cr_assert_eq(stats_of(with).conflicts, 0);
+    lade_split_destroy(with);
+    lade_split_destroy(without);
+}
+
 Test(split, content_is_rejected)
 {
     struct lade_split *s = owning(LADE_SPLIT_REJECT, LADE_SPLIT_REFUSE);

@@ -47,7 +47,11 @@ Test(loader_memory, create)
     struct lade_split *split = fifths(1);
     struct lade_pipeline *pipeline;
     double weight[COUNT];
+    static uint8_t bytes[COUNT];
+    const struct lade_source_array about = {.samples = bytes, .count = COUNT, .shape = {LADE_U8, 0, {0}}};
+    struct lade_source *array;
 
+    cr_assert_eq(lade_source_open_array(&array, &about, NULL), LADE_OK);
     for (int i = 0; i < COUNT; i++)
         weight[i] = i;
     cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
@@ -70,8 +74,14 @@ Test(loader_memory, create)
     config.draw = LADE_DRAW_ONCE;
     config.buffer = 20;
     cr_assert_geq(try_all(&config, NULL), 1 + 8 + 2 * 3);
+    config.split = NULL;
+    config.source = array;
+    cr_assert_geq(try_all(&config, NULL), plain + 6 + 4 * 2,
+                  "numbers in a buffer, and a list for each slot and worker");
+    config.source = source;
     lade_pipeline_destroy(pipeline);
     lade_split_destroy(split);
+    lade_source_close(array);
     lade_source_close(source);
 }
 
@@ -92,8 +102,8 @@ static size_t taken_by(const struct lade_loader_config *config, uint64_t *slot_b
     return taken;
 }
 
-/* What a loader's own structures take, those of each slot and worker, and the ends of arrays. */
-enum { FIXED = 65536, EACH = 4096 };
+/* What a loader's own structures take, those of each slot and worker, the table of each worker, and the ends of arrays. */
+enum { FIXED = 65536, EACH = 4096, TABLE = 17 * 1024 };
 
 Test(loader_memory, takes_the_memory_that_the_header_says)
 {
@@ -109,7 +119,8 @@ Test(loader_memory, takes_the_memory_that_the_header_says)
             taken = taken_by(&config, &slot, &most);
             cr_assert_geq(slot, 1000 * 32);
             cr_assert_geq(taken, (slots + threads) * slot);
-            cr_assert_leq(taken, (slots + threads) * (slot + EACH) + FIXED, "%u workers, %u slots", threads, slots);
+            cr_assert_leq(taken, (slots + threads) * (slot + EACH) + threads * TABLE + FIXED, "%u workers, %u slots",
+                          threads, slots);
             lade_source_close(source);
         }
     /* With ten times as many samples: nothing more, 12 bytes for each, and for substitutes a list of a small part. */

@@ -9,21 +9,6 @@
 
 enum { COUNT = 300, BATCH = 16, BUFFER = 64 };
 
-/* Takes all that comes; the last status. */
-static int take_all(struct lade_loader *l, struct tally *t, uint64_t *batches)
-{
-    struct lade_batch b;
-    int status;
-
-    *batches = 0;
-    while ((status = lade_loader_next(l, &b, LADE_FOREVER, NULL)) == LADE_OK) {
-        tally_add(t, &b);
-        lade_loader_release(l, &b);
-        ++*batches;
-    }
-    return status;
-}
-
 Test(loader_stream, each_sample_once_in_an_epoch)
 {
     static const struct {

@@ -115,6 +115,21 @@ static inline void tally_expect(const struct tally *t, uint32_t times)
         cr_assert_eq(t->seen[i], times, "sample %llu came %u times, not %u", (unsigned long long)i, t->seen[i], times);
 }
 
+/* Takes all that comes; the last status. */
+static inline int take_all(struct lade_loader *l, struct tally *t, uint64_t *batches)
+{
+    struct lade_batch b;
+    int status;
+
+    *batches = 0;
+    while ((status = lade_loader_next(l, &b, LADE_FOREVER, NULL)) == LADE_OK) {
+        tally_add(t, &b);
+        lade_loader_release(l, &b);
+        ++*batches;
+    }
+    return status;
+}
+
 static inline uint64_t hash_of(uint64_t hash, const void *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)

@@ -154,3 +154,39 @@ Test(order, a_part_of_which_little_can_be_read)
         lade_split_destroy(split);
     }
 }
+
+/* The samples of an epoch are those of the permutation, in steps of any length, for one shard and for several. */
+Test(order, is_the_permutation_of_its_seed)
+{
+    static const uint64_t counts[] = {1, 200, 300, 10000, 100000, 2000000};
+    enum { PURPOSE = 0x7264726f, SOME = 5000 };
+    static uint64_t ids[SOME];
+
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++)
+        for (unsigned shards = 1; shards <= 3; shards++) {
+            struct lade_source *source = counted(counts[c]);
+            const struct lade_loader_config config = {
+                .source = source, .seed = 5, .shards = shards, .shard = shards - 1, .pad = true};
+            struct lade_order order;
+            struct lade_walk walk = {.ready = false};
+            cr_assert_eq(lade_order_init(&order, &config, NULL), LADE_OK);
+            for (uint64_t epoch = 0; epoch < 3; epoch++) {
+                struct lade_cursor cursor = {.epoch = epoch};
+                struct lade_permutation p;
+                cr_assert_eq(lade_permutation_init(&p, lade_key_make(5, epoch, PURPOSE), counts[c]), LADE_OK);
+                for (uint64_t i = 0, step = 1; i < SOME && lade_order_left(&order, &cursor) > 0;
+                     step = step * 3 % 101) {
+                    uint64_t n = lade_order_left(&order, &cursor);
+                    n = n < step ? n : step;
+                    n = n < SOME - i ? n : SOME - i;
+                    lade_order_take(&order, &walk, &cursor, ids, n);
+                    cr_assert_eq(lade_order_mine(&order, &cursor), i + n);
+                    for (uint64_t k = 0; k < n; k++, i++)
+                        cr_assert_eq(ids[k], lade_permutation_at(&p, (i * shards + shards - 1) % counts[c]));
+                }
+            }
+            lade_walk_free(&walk);
+            lade_order_free(&order);
+            lade_source_close(source);
+        }
+}

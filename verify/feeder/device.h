@@ -57,7 +57,7 @@ static void put_work(int stream, uint64_t *to, const uint64_t *from, struct devi
     atomic_store_explicit(&device_put[stream], i + 1, memory_order_release);
 }
 
-static int device_after(void *self, void *event, struct lade_feeder_failure *failure)
+static int device_after(void *self, void *event, struct lade_device_failure *failure)
 {
     (void)self;
     (void)failure;
@@ -66,7 +66,7 @@ static int device_after(void *self, void *event, struct lade_feeder_failure *fai
 }
 
 static int device_copy(void *self, void *device, const void *from, size_t bytes, void *ready,
-                       struct lade_feeder_failure *failure)
+                       struct lade_device_failure *failure)
 {
     (void)self;
     (void)bytes;
@@ -77,8 +77,8 @@ static int device_copy(void *self, void *device, const void *from, size_t bytes,
 }
 
 /* A use of the batch in the slot, behind its arrival, and the event behind that, which is its release. */
-static int device_record(void *self, void *event, enum lade_feeder_done done, void *handle,
-                         struct lade_feeder_failure *failure)
+static int device_record(void *self, void *event, enum lade_done done, void *handle,
+                         struct lade_device_failure *failure)
 {
     const struct lade_feeder_batch *batch = handle;
 
@@ -89,7 +89,7 @@ static int device_record(void *self, void *event, enum lade_feeder_done done, vo
     return LADE_OK;
 }
 
-static int device_query(void *self, void *event, struct lade_feeder_failure *failure)
+static int device_query(void *self, void *event, struct lade_device_failure *failure)
 {
     struct device_event *e = event;
 

@@ -21,7 +21,7 @@ static void setup(void)
 static void thread(int id)
 {
     if (id < 2) {
-        struct lade_feeder_failure failure;
+        struct lade_device_failure failure;
         failure.call = NULL;
         failure.code = 5;
         failure.text[0] = 0;

@@ -32,7 +32,7 @@ static void thread(int id)
 
     if (id < 2) {
         check_batch(&batch);
-        assert(lade_feeder_let_go(&feeder, &slots[0], (unsigned)id, LADE_FEEDER_STREAM, NULL) == LADE_OK);
+        assert(lade_feeder_let_go(&feeder, &slots[0], (unsigned)id, LADE_DONE_STREAM, NULL) == LADE_OK);
     } else {
         STEP_FILL(&number);
         assert(number == 1);

@@ -12,7 +12,7 @@
 
 #include "small.h"
 
-static int never(void *self, void *event, struct lade_feeder_failure *failure)
+static int never(void *self, void *event, struct lade_device_failure *failure)
 {
     (void)self;
     (void)event;

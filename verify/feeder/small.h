@@ -75,7 +75,7 @@ size_t lade_shape_bytes(const struct lade_shape *shape)
 }
 
 int lade_feeder_say(struct lade_error *error, int status, const char *backend,
-                    const struct lade_feeder_failure *failure)
+                    const struct lade_device_failure *failure)
 {
     (void)error;
     (void)backend;
@@ -121,7 +121,7 @@ static int fill_word(void *self, struct lade_feeder_slot *slot, struct lade_erro
 #else
 static int afters; /* events that copies were put behind */
 
-static int device_after(void *self, void *event, struct lade_feeder_failure *failure)
+static int device_after(void *self, void *event, struct lade_device_failure *failure)
 {
     (void)self;
     (void)event;
@@ -131,7 +131,7 @@ static int device_after(void *self, void *event, struct lade_feeder_failure *fai
 }
 
 static int device_copy(void *self, void *device, const void *from, size_t bytes, void *ready,
-                       struct lade_feeder_failure *failure)
+                       struct lade_device_failure *failure)
 {
     (void)self;
     (void)bytes;
@@ -142,8 +142,8 @@ static int device_copy(void *self, void *device, const void *from, size_t bytes,
     return LADE_OK;
 }
 
-static int device_record(void *self, void *event, enum lade_feeder_done done, void *handle,
-                         struct lade_feeder_failure *failure)
+static int device_record(void *self, void *event, enum lade_done done, void *handle,
+                         struct lade_device_failure *failure)
 {
     (void)self;
     (void)event;
@@ -153,7 +153,7 @@ static int device_record(void *self, void *event, enum lade_feeder_done done, vo
     return LADE_OK;
 }
 
-static int device_query(void *self, void *event, struct lade_feeder_failure *failure)
+static int device_query(void *self, void *event, struct lade_device_failure *failure)
 {
     (void)self;
     (void)event;

@@ -51,6 +51,7 @@ static void make_ring(void)
     atomic_init(&buffers_free[0], 0);
     atomic_init(&ring.plan, 0);
     atomic_init(&ring.low, 0);
+    atomic_init(&ring.offered, 0);
     atomic_init(&ring.awaited, 0);
     lade_event_init(&ready);
     ring.paper = paper;

@@ -10,7 +10,12 @@
 
 #include <string.h>
 
+#ifndef WORKERS
 #define WORKERS (THREADS - 1)
+#endif
+#ifndef SLOTS
+#define SLOTS 1
+#endif
 #ifndef SPARE
 #define SPARE 0 /* buffers that no worker begins with */
 #endif
@@ -38,9 +43,35 @@ static void *copy(void *to, const void *from, size_t size)
 #define pthread_cleanup_push(function, argument) void *last = (argument)
 #define pthread_cleanup_pop(run) leave(last)
 
+#include "reclaim/without_thread.h"
+
+#include "ref.c"
+
 #include "loader.c"
+#include "loader_memory.c"
 #include "loader_replace.c"
 #include "loader_work.c"
+
+/* A tensor or a detached batch is gone. */
+static _Atomic int leaves;
+void lade_loader_leave(struct lade_loader *l)
+{
+    (void)l;
+    atomic_fetch_add_explicit(&leaves, 1, memory_order_relaxed);
+}
+
+/* There is no device. */
+bool lade_stage_has(const struct lade_loader *l, uint64_t at)
+{
+    (void)l, (void)at;
+    return false;
+}
+
+int lade_stage_status(const struct lade_loader *l, struct lade_error *error)
+{
+    (void)l, (void)error;
+    return LADE_OK;
+}
 
 bool lade_loader_is_here(const struct lade_loader *l)
 {
@@ -48,14 +79,13 @@ bool lade_loader_is_here(const struct lade_loader *l)
     return true;
 }
 
-void lade_reader_register(struct lade_reader *reader)
+int lade_thread_enter(void)
 {
-    (void)reader;
+    return LADE_OK;
 }
 
-void lade_reader_unregister(struct lade_reader *reader)
+void lade_thread_leave(void)
 {
-    (void)reader;
 }
 
 uint64_t lade_order_left(const struct lade_order *order, const struct lade_cursor *cursor)
@@ -143,24 +173,47 @@ NEVER(int, lade_pipeline_run,
 NEVER(uint64_t, lade_order_length, (const struct lade_order *order, uint64_t epoch))
 NEVER(uint64_t, lade_order_substitute, (const struct lade_order *order, uint64_t epoch, uint64_t id, uint64_t attempt))
 NEVER(int, lade_loader_refuse_child, (struct lade_error * error))
+NEVER(uint32_t, lade_fork_generation, (void))
+NEVER(bool, lade_stage_find, (struct lade_loader * l, uint64_t *batch, uint64_t *at))
+NEVER(struct lade_slot *, lade_stage_slot, (struct lade_loader * l, uint64_t at, struct lade_memory **of))
+NEVER(bool, lade_stage_is_held, (const struct lade_loader *l))
+NEVER(void, lade_stage_taken, (struct lade_loader * l, uint64_t at))
+NEVER(void, lade_stage_released, (struct lade_loader * l, uint64_t at))
+NEVER(void, lade_stage_replace, (struct lade_loader * l, uint64_t at, struct lade_memory *of))
+NEVER(void, lade_stage_recheck, (const struct lade_loader *l, int64_t *until))
+NEVER(void, lade_stage_measure, (const struct lade_loader *l, struct lade_loader_stats *stats))
+NEVER(int, lade_stage_fail, (struct lade_loader * l, const struct lade_device_failure *failure))
+NEVER(int, lade_memory_await, (struct lade_memory * m, bool all_marks, int64_t deadline))
 NEVER(void, lade_bag_close, (struct lade_bag * bag))
 NEVER(void, lade_stream_work, (struct lade_worker * w))
 NEVER(bool, lade_stream_relieve, (struct lade_worker * late, struct lade_worker *w))
 NEVER(int, lade_stream_next,
       (struct lade_loader * l, struct lade_batch *batch, int64_t timeout, struct lade_error *error))
 
+#ifndef SHUFFLE
+NEVER(bool, lade_shuffle_taken, (struct lade_loader * l, uint64_t batch))
+NEVER(bool, lade_shuffle_is_over, (const struct lade_loader *l))
+NEVER(void, lade_shuffle_list, (const struct lade_loader *l, uint64_t batch, struct lade_slot *slot))
+NEVER(uint64_t, lade_shuffle_epoch, (const struct lade_loader *l, uint64_t batch, uint64_t i))
+#endif
+
 static struct lade_loader loader;
 static struct lade_worker worker[WORKERS_MAX];
 static struct lade_paper paper[WORKERS_MAX + 1];
 static _Atomic uint64_t place[PLACES], buffers_free[1];
 static struct lade_slot slot[BUFFERS];
-static uint64_t samples[BUFFERS], ids[BUFFERS];
-static int64_t labels[BUFFERS];
+static uint64_t ids[BUFFERS];
+static struct lade_memory memory[BUFFERS];
+/* A block with one sample. */
+static struct {
+    _Alignas(LADE_DEVICE_ALIGN) uint64_t sample;
+    _Alignas(LADE_DEVICE_ALIGN) int64_t label;
+} block[BUFFERS];
 static bool taken[PLACES];
 static struct lade_cursor ends[PLACES];
 static uint64_t froms[PLACES];
 
-struct lade_worker *lade_worker_add(struct lade_loader *l)
+int lade_worker_add(struct lade_loader *l, struct lade_worker **added, struct lade_error *error)
 {
     struct lade_worker *w = &worker[l->workers];
 
@@ -169,7 +222,9 @@ struct lade_worker *lade_worker_add(struct lade_loader *l)
     w->paper = ++l->workers; /* paper 0 is the first plan */
     w->buffer = SPARE + w->paper - 1;
     w->has_buffer = true;
-    return w;
+    (void)error;
+    *added = w;
+    return LADE_OK;
 }
 
 static void reset_worker(struct lade_worker *w)
@@ -187,11 +242,14 @@ static void make_loader(uint64_t batches)
 {
     struct lade_loader *l = &loader;
 
+    l->sample_bytes = sizeof block[0].sample;
     for (int i = 0; i < BUFFERS; i++) {
-        slot[i].samples = (uint8_t *)&samples[i];
-        slot[i].labels = &labels[i];
-        slot[i].ids = &ids[i];
-        samples[i] = ids[i] = 0;
+        memory[i].loader = l;
+        memory[i].slot = (uint64_t)i;
+        memory[i].block = &block[i];
+        memory[i].ids = &ids[i];
+        block[i].sample = ids[i] = 0;
+        lade_slot_use(l, &slot[i], &memory[i], 1);
     }
     for (int i = 0; i < PLACES; i++) {
         atomic_init(&place[i], 0);
@@ -202,12 +260,11 @@ static void make_loader(uint64_t batches)
             atomic_init(&paper[i].word[j], i ? 77 : 0);
     l->config.batch = 1;
     l->config.epochs = batches;
-    l->config.slots = 1;
+    l->config.slots = SLOTS;
     l->config.in_order = true;
     l->config.faults_max = UINT64_MAX;
     l->config.replaced_max = LATER;
     l->config.worker_timeout = LADE_FOREVER;
-    l->sample_bytes = sizeof samples[0];
     l->buffers_max = BUFFERS;
     l->slot = slot;
     l->worker = worker;
@@ -221,19 +278,24 @@ static void make_loader(uint64_t batches)
     l->ring.free_words = 1;
     atomic_init(&l->ring.plan, 0);
     atomic_init(&l->ring.low, 0);
+    atomic_init(&l->ring.offered, 0);
     atomic_init(&l->ring.awaited, 0);
     atomic_init(&buffers_free[0], (UINT64_C(1) << SPARE) - 1);
     lade_event_init(&l->ready);
     lade_event_init(&l->room);
     atomic_init(&l->cancelled, 0);
     atomic_init(&l->held, 0);
+    atomic_init(&l->freed, 0);
     l->next.epoch = l->low = l->delivered = l->replaced = l->workers = 0;
     l->ended = LADE_OK;
     l->waiting_since = 0;
     for (int i = 0; i < WORKERS_MAX; i++)
         reset_worker(&worker[i]);
-    for (int i = 0; i < WORKERS; i++)
-        atomic_init(&lade_worker_add(l)->state, LADE_WORKER_RUNS);
+    for (int i = 0; i < WORKERS; i++) {
+        struct lade_worker *w;
+        assert(lade_worker_add(l, &w, NULL) == LADE_OK);
+        atomic_init(&w->state, LADE_WORKER_RUNS);
+    }
 }
 
 /* Takes the next batch and checks it. */

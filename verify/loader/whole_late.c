@@ -3,7 +3,7 @@
  * engines: explore native tsan
  * threads: 3
  * bound: 1 worker and 1 in its place, one batch
- * executions: 450
+ * executions: 300
  * cover: replaced early
  * timeout: 120
  */

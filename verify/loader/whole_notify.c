@@ -3,7 +3,7 @@
  * engines: explore
  * threads: 2
  * bound: 1 worker, 1 buffer, two batches
- * executions: 10000
+ * executions: 5000
  * cover: slept worker_slept
  * timeout: 240
  */

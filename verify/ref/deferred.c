@@ -14,6 +14,7 @@
 #include "reclaim/without_thread.h"
 
 #include "ref.c"
+#include "ref_deferred.c"
 
 struct object {
     struct lade_ref_deferred ref;

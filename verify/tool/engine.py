@@ -34,7 +34,7 @@ class Context:
         module = harness.path.parent.name
         for i, library in enumerate(LIBRARIES[1:]):
             if (self.root / library / f"{module}.h").exists():  # where the module lives; it sees those above it
-                places += [self.root / library]
+                places += [self.root / above for above in reversed(LIBRARIES[1:i + 2])]
                 places += [self.root / above / "include" for above in LIBRARIES[1:i + 2]]
         if engine in MODELLING:
             places.insert(0, self.root / "verify" / "model")

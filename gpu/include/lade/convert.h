@@ -56,14 +56,19 @@ struct lade_converter_config {
 struct lade_converter;
 
 /* *converter is set on LADE_OK only. error may be NULL. */
-LADE_API int lade_converter_create(struct lade_converter **converter, const struct lade_converter_config *config,
-                                   struct lade_error *error);
+LADE_API int lade_converter_create_sized(struct lade_converter **converter, const struct lade_converter_config *config,
+                                         size_t size, struct lade_error *error);
+static inline int lade_converter_create(struct lade_converter **converter, const struct lade_converter_config *config,
+                                        struct lade_error *error)
+{
+    return lade_converter_create_sized(converter, config, sizeof *config, error);
+}
 
 /*
  * Puts the conversion of all rows of from, LADE_U8 images, into the stream (cl_command_queue, cudaStream_t; host: done at
  * once). to is memory on the device (opencl: a cl_mem), written from its beginning: rows * channels * pixels numbers.
  */
-LADE_API int lade_converter_run(struct lade_converter *converter, const struct lade_feeder_tensor *from, void *to,
+LADE_API int lade_converter_run(struct lade_converter *converter, const struct lade_tensor *from, void *to,
                                 void *stream, struct lade_error *error);
 
 /* What was put into streams has been done. NULL is fine. */

@@ -19,7 +19,7 @@
  *              consumers fill. release never waits.
  *              Only lade_feeder_host_wait() waits for the device in the consumer's thread. The feeder's own threads wait
  *              for the device when the consumer runs further ahead of it than there are slots; stats counts both.
- * Memory       depth slots of the bytes of a batch, each tensor rounded up to LADE_FEEDER_ALIGN, once on the host and,
+ * Memory       depth slots of the bytes of a batch, each tensor rounded up to LADE_DEVICE_ALIGN, once on the host and,
  *              unless the backend is host, once on the device. Nothing is allocated while batches flow, but for a
  *              tensor that is exported (below 1 KiB).
  * Device loss  the first call of the device that fails ends the feeder: next answers LADE_DEVICE from then on, and
@@ -40,6 +40,7 @@
 
 #include <lade/alloc.h>
 #include <lade/api.h>
+#include <lade/device.h>
 #include <lade/error.h>
 #include <lade/source.h>
 #include <lade/status.h>
@@ -49,20 +50,18 @@
 
 LADE_BEGIN
 
-#define LADE_FEEDER_TENSORS_MAX 8u
 #define LADE_FEEDER_DEPTH_MAX 64u
 #define LADE_FEEDER_DEPTH 3u /* fill, copy and use one batch each at a time */
 #define LADE_FEEDER_FILLERS_MAX 64u
-#define LADE_FEEDER_ALIGN 256u /* of each tensor, on the host and on the device */
 
 /* What a fill function gets: the memory for one batch. */
 struct lade_feeder_slot {
-    uint64_t number;                       /* of the batch */
-    uint64_t rows;                         /* in: dim[0] of the shapes. out: how many rows were written, 1 or more */
-    unsigned tensors;                      /* as in the config */
-    const struct lade_shape *shape;        /* of the tensors, as in the config */
-    void *data[LADE_FEEDER_TENSORS_MAX];   /* where each is written, at a multiple of LADE_FEEDER_ALIGN */
-    size_t bytes[LADE_FEEDER_TENSORS_MAX]; /* of each, when all rows are written */
+    uint64_t number;                /* of the batch */
+    uint64_t rows;                  /* in: dim[0] of the shapes. out: how many rows were written, 1 or more */
+    unsigned tensors;               /* as in the config */
+    const struct lade_shape *shape; /* of the tensors, as in the config */
+    void *data[LADE_TENSORS_MAX];   /* where each is written, at a multiple of LADE_DEVICE_ALIGN */
+    size_t bytes[LADE_TENSORS_MAX]; /* of each, when all rows are written */
 };
 
 /*
@@ -72,8 +71,6 @@ struct lade_feeder_slot {
  * that follow each other, each once.
  */
 typedef int lade_feeder_fill(void *self, struct lade_feeder_slot *slot, struct lade_error *error);
-
-enum lade_feeder_priority { LADE_FEEDER_NORMAL, LADE_FEEDER_LOW, LADE_FEEDER_HIGH };
 
 /* What happens to a slot, for lade_feeder_trace: each step of batch number in slot, at a CLOCK_MONOTONIC nanosecond. */
 enum lade_feeder_step {
@@ -102,12 +99,12 @@ struct lade_feeder_config {
      * while it does, nor while a slot that it is to fill is still being copied, whatever its timeout.
      */
     bool help;
-    unsigned tensors;               /* of a batch, 1 to LADE_FEEDER_TENSORS_MAX */
+    unsigned tensors;               /* of a batch, 1 to LADE_TENSORS_MAX */
     const struct lade_shape *shape; /* one for each; dim[0] is the rows of a batch, the same for all. Copied. */
     /* Slots, 1 to LADE_FEEDER_DEPTH_MAX. Default LADE_FEEDER_DEPTH, or fewer where pinned_limit does not allow it. */
     unsigned depth;
     uint64_t pinned_limit;                 /* bytes of staging memory at most; default no limit */
-    enum lade_feeder_priority priority;    /* of the stream that copies, where the device knows priorities */
+    enum lade_device_priority priority;    /* of the stream that copies, where the device knows priorities */
     const struct lade_alloc *device_alloc; /* of device memory: what get returns goes to put; default the backend's */
     /*
      * Your own staging memory, one address for each of depth slots, lade_feeder_bytes() each, at multiples of the page
@@ -131,23 +128,24 @@ LADE_API size_t lade_feeder_bytes(const struct lade_shape *shape, unsigned tenso
  * does not fit into pinned_limit; LADE_ABSENT: no such backend in this build or on this machine; LADE_DEVICE. The error
  * says more.
  */
-LADE_API int lade_feeder_create(struct lade_feeder **feeder, const struct lade_feeder_config *config,
-                                struct lade_error *error);
+LADE_API int lade_feeder_create_sized(struct lade_feeder **feeder, const struct lade_feeder_config *config, size_t size,
+                                      struct lade_error *error);
+static inline int lade_feeder_create(struct lade_feeder **feeder, const struct lade_feeder_config *config,
+                                     struct lade_error *error)
+{
+    return lade_feeder_create_sized(feeder, config, sizeof *config, error);
+}
 
-struct lade_feeder_tensor {
-    void *data;                     /* address on the device; opencl: a cl_mem */
-    uint64_t offset;                /* in bytes from there */
-    const void *host;               /* the same bytes in staging memory, which are there whether the copy is or not */
-    const struct lade_shape *shape; /* dim[0] is the rows of this batch */
-};
-
-/* A batch in the hands of the consumer, valid until it is released. */
+/*
+ * A batch in the hands of the consumer, valid until it is released. Functions that take a batch read only the fields up to
+ * ready, so that a batch of an older program will do.
+ */
 struct lade_feeder_batch {
     uint64_t number;
     uint64_t rows;
     unsigned tensors;
     unsigned slot;
-    struct lade_feeder_tensor tensor[LADE_FEEDER_TENSORS_MAX];
+    struct lade_tensor tensor[LADE_TENSORS_MAX];
     void *ready; /* the event behind the copy: cl_event, cudaEvent_t; host: NULL */
 };
 
@@ -156,8 +154,13 @@ struct lade_feeder_batch {
  * timeout is the same as 0, here and below. LADE_TIMEOUT; LADE_CLOSED: all batches were given, or the feeder is closed;
  * LADE_DEVICE; LADE_INVALID: this is a child of fork(); else what fill returned. error may be NULL.
  */
-LADE_API int lade_feeder_next(struct lade_feeder *feeder, struct lade_feeder_batch *batch, int64_t timeout,
-                              struct lade_error *error);
+LADE_API int lade_feeder_next_sized(struct lade_feeder *feeder, struct lade_feeder_batch *batch, size_t size,
+                                    int64_t timeout, struct lade_error *error);
+static inline int lade_feeder_next(struct lade_feeder *feeder, struct lade_feeder_batch *batch, int64_t timeout,
+                                   struct lade_error *error)
+{
+    return lade_feeder_next_sized(feeder, batch, sizeof *batch, timeout, error);
+}
 
 /*
  * What is put into the stream (cl_command_queue, cudaStream_t; host: ignored) from here on runs after the batch has
@@ -168,34 +171,24 @@ LADE_API int lade_feeder_stream_wait(struct lade_feeder *feeder, const struct la
 /* Waits until the batch has arrived. LADE_OK, LADE_TIMEOUT, LADE_DEVICE. */
 LADE_API int lade_feeder_host_wait(struct lade_feeder *feeder, const struct lade_feeder_batch *batch, int64_t timeout);
 
-/* How a consumer says when it is done with a batch. */
-enum lade_feeder_done {
-    LADE_FEEDER_DONE,   /* it is; the device does nothing with the batch any more */
-    LADE_FEEDER_STREAM, /* when this stream has done what was put into it so far */
-    LADE_FEEDER_EVENT,  /* when this event (cl_event, cudaEvent_t, already recorded) is complete */
-};
-
 /*
  * Gives the batch back, in any order, once. LADE_OK; LADE_DEVICE: the device did not take the stream or event, which
  * ends the feeder. Also after close, before destroy.
  */
-LADE_API int lade_feeder_release(struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
-                                 enum lade_feeder_done done, void *handle);
+LADE_API int lade_feeder_release(struct lade_feeder *feeder, const struct lade_feeder_batch *batch, enum lade_done done,
+                                 void *handle);
 
 struct DLManagedTensorVersioned; /* see lade/dlpack.h */
 
-/* Which of the two memories of a slot: where the batch is copied to, or where it was written. */
-enum lade_feeder_side { LADE_FEEDER_DEVICE_SIDE, LADE_FEEDER_HOST_SIDE };
-
 /*
  * A tensor of the batch for other libraries, by DLPack 1. It keeps the slot from being written until its deleter is
- * called and the stream (or event, see lade_feeder_done) has passed what was put into it up to then. The deleter may be
+ * called and the stream (or event, see lade_done) has passed what was put into it up to then. The deleter may be
  * called by any thread, also after the batch was released, after close and after destroy; the last one then frees the
  * feeder's memory, for which it may wait for the device. handle must live as long as the tensor. Each tensor of a batch
  * can be exported once: LADE_TOO_MANY. LADE_NO_MEMORY.
  */
 LADE_API int lade_feeder_export(struct lade_feeder *feeder, const struct lade_feeder_batch *batch, unsigned tensor,
-                                enum lade_feeder_side side, enum lade_feeder_done done, void *handle,
+                                enum lade_side side, enum lade_done done, void *handle,
                                 struct DLManagedTensorVersioned **managed);
 
 /* No further batch is begun. next gives those that were, then LADE_CLOSED. Does not wait. */
@@ -225,17 +218,14 @@ struct lade_feeder_stats {
     uint64_t pinned_bytes, device_bytes;
 };
 
-LADE_API void lade_feeder_count(struct lade_feeder *feeder, struct lade_feeder_stats *stats);
-
-/* The call of the device that failed. */
-struct lade_feeder_failure {
-    const char *call; /* "clEnqueueWriteBuffer", "cudaMemcpyAsync", ... */
-    int64_t code;     /* what it returned */
-    char text[256];   /* what the device says about the code */
-};
+LADE_API void lade_feeder_count_sized(struct lade_feeder *feeder, struct lade_feeder_stats *stats, size_t size);
+static inline void lade_feeder_count(struct lade_feeder *feeder, struct lade_feeder_stats *stats)
+{
+    lade_feeder_count_sized(feeder, stats, sizeof *stats);
+}
 
 /* Whether a call of the device has failed; if so the first one. failure may be NULL. */
-LADE_API bool lade_feeder_failed(struct lade_feeder *feeder, struct lade_feeder_failure *failure);
+LADE_API bool lade_feeder_failed(struct lade_feeder *feeder, struct lade_device_failure *failure);
 
 /* What the consumer's own objects are made with. opencl: 0 the cl_context, 1 the cl_device_id. Others: NULL. */
 LADE_API void *lade_feeder_native(struct lade_feeder *feeder, unsigned which);

@@ -12,6 +12,7 @@
 
 LADE_BEGIN
 
+/* Frozen. */
 struct lade_alloc {
     /* size bytes at a multiple of align (a power of two), contents arbitrary; NULL when there are none. */
     void *(*get)(void *context, size_t size, size_t align);

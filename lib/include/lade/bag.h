@@ -116,7 +116,11 @@ struct lade_bag_handle;
  * *bag is set on LADE_OK only. LADE_INVALID: NULL, a number out of range, or a field that does not go with the kind.
  * LADE_NO_MEMORY.
  */
-LADE_API int lade_bag_create(struct lade_bag **bag, const struct lade_bag_config *config);
+LADE_API int lade_bag_create_sized(struct lade_bag **bag, const struct lade_bag_config *config, size_t size);
+static inline int lade_bag_create(struct lade_bag **bag, const struct lade_bag_config *config)
+{
+    return lade_bag_create_sized(bag, config, sizeof *config);
+}
 
 /* Drops what is left and frees the bag and its handles. Everybody has left, loans are given back. NULL is fine. */
 LADE_API void lade_bag_destroy(struct lade_bag *bag);
@@ -165,7 +169,7 @@ LADE_API size_t lade_bag_drain(struct lade_bag_handle *handle);
  */
 LADE_API void *lade_bag_room(struct lade_bag_handle *handle);
 
-/* What sample lends. */
+/* What sample lends. Frozen, as arrays of it are passed. */
 struct lade_loan {
     union {
         uint64_t word;
@@ -242,7 +246,11 @@ struct lade_bag_counts {
     uint64_t scanned; /* draws and puts that found nothing by trying and went through the groups */
 };
 
-LADE_API void lade_bag_count(const struct lade_bag *bag, struct lade_bag_counts *counts);
+LADE_API void lade_bag_count_sized(const struct lade_bag *bag, struct lade_bag_counts *counts, size_t size);
+static inline void lade_bag_count(const struct lade_bag *bag, struct lade_bag_counts *counts)
+{
+    lade_bag_count_sized(bag, counts, sizeof *counts);
+}
 
 /*
  * Snapshot: the elements of a bag of words or records, and how often each was sampled, as far as lade_loan.times counts

@@ -5,11 +5,13 @@
 
 #include <lade/alloc.h>
 #include <lade/bag.h>
+#include <lade/fork.h>
 #include <lade/random.h>
 #include <lade/ref.h>
 #include <lade/ring.h>
 #include <lade/split.h>
 #include <lade/status.h>
 #include <lade/table.h>
+#include <lade/thread.h>
 
 #endif

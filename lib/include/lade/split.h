@@ -31,7 +31,7 @@
  *              of the configuration and counts it. A key that is recorded keeps its part.
  *
  * Threads      every function but create, load, destroy, merge and save may be called by any number of threads at once. With
- *              the exact store they must be registered with liburcu, as table.h says.
+ *              the exact store they call lade_thread_enter() first (lade/thread.h).
  * Progress     lock-free; pure is wait-free.
  * Ordering     exact: what a thread did before the route that decided happens before what a thread does that routes the same
  *              item later. The others: none.
@@ -99,7 +99,11 @@ struct lade_split;
  * *split is set on LADE_OK only. LADE_INVALID: a number out of range, or fields that do not go together. LADE_NO_MEMORY.
  * LADE_IO: the system has no random seed for the table.
  */
-LADE_API int lade_split_create(struct lade_split **split, const struct lade_split_config *config);
+LADE_API int lade_split_create_sized(struct lade_split **split, const struct lade_split_config *config, size_t size);
+static inline int lade_split_create(struct lade_split **split, const struct lade_split_config *config)
+{
+    return lade_split_create_sized(split, config, sizeof *config);
+}
 
 /* After all other threads have left. NULL is fine. */
 LADE_API void lade_split_destroy(struct lade_split *split);
@@ -167,10 +171,20 @@ struct lade_split_stats {
 };
 
 /* Goes over the whole store. part_keys (may be NULL) has room for a number of keys for each part; exact store. */
-LADE_API int lade_split_measure(struct lade_split *split, struct lade_split_stats *stats, uint64_t *part_keys);
+LADE_API int lade_split_measure_sized(struct lade_split *split, struct lade_split_stats *stats, size_t size,
+                                      uint64_t *part_keys);
+static inline int lade_split_measure(struct lade_split *split, struct lade_split_stats *stats, uint64_t *part_keys)
+{
+    return lade_split_measure_sized(split, stats, sizeof *stats, part_keys);
+}
 
 /* The configuration in use. Pointers are valid as long as the split. */
-LADE_API void lade_split_configuration(const struct lade_split *split, struct lade_split_config *config);
+LADE_API void lade_split_configuration_sized(const struct lade_split *split, struct lade_split_config *config,
+                                             size_t size);
+static inline void lade_split_configuration(const struct lade_split *split, struct lade_split_config *config)
+{
+    lade_split_configuration_sized(split, config, sizeof *config);
+}
 
 enum lade_split_kind { LADE_SPLIT_KEY = 1, LADE_SPLIT_GROUP, LADE_SPLIT_CONTENT };
 
@@ -221,26 +235,13 @@ struct lade_split_tests {
 };
 
 /* LADE_OK; LADE_INVALID: no parts or classes. weights NULL: equal. Empty classes and parts of weight 0 are left out. */
-LADE_API int lade_split_audit(const uint64_t *count, unsigned classes, unsigned parts, const uint32_t *weights,
-                              struct lade_split_tests *audit);
-
-/* A field of a line of CSV, as RFC 4180 has it. */
-struct lade_split_field {
-    const char *text; /* not ended by zero */
-    size_t size;
-    bool open; /* the text ends inside its quotes */
-};
-
-/*
- * Takes one record from text, changing it in place (quotes go). Answers the bytes taken, 0 at the end; fields beyond most are
- * read and left out. *fields is their number. A record that is open at the end of the text is taken as it is, so give whole
- * files or whole lines; one that is open inside quotes says so.
- */
-LADE_API size_t lade_split_csv_read(char *text, size_t size, struct lade_split_field *field, size_t most,
-                                    size_t *fields);
-
-/* Writes a field, quoted where needed, as snprintf does: the size that it takes, and no more than room bytes of it. */
-LADE_API size_t lade_split_csv_write(char *to, size_t room, const void *text, size_t size);
+LADE_API int lade_split_audit_sized(const uint64_t *count, unsigned classes, unsigned parts, const uint32_t *weights,
+                                    struct lade_split_tests *audit, size_t size);
+static inline int lade_split_audit(const uint64_t *count, unsigned classes, unsigned parts, const uint32_t *weights,
+                                   struct lade_split_tests *audit)
+{
+    return lade_split_audit_sized(count, classes, parts, weights, audit, sizeof *audit);
+}
 
 LADE_END
 

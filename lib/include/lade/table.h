@@ -8,9 +8,9 @@
  * When not to use it: for values that do not fit into 63 bits (keep an index here and the values elsewhere); when one thread
  * writes and the set of keys is known before (a plain array is faster).
  *
- * Threads      every function but create and destroy may be called by any number of threads at once. Each of them must be
- *              registered with liburcu: urcu_memb_register_thread() before its first call, urcu_memb_unregister_thread()
- *              after its last. It may call from inside a read section of its own.
+ * Threads      every function but create and destroy may be called by any number of threads at once. Each of them
+ *              calls lade_thread_enter() before its first call and lade_thread_leave() after its last (lade/thread.h). It
+ *              may call from inside a read section of its own.
  * Progress     no operation waits for another thread. get is wait-free between growths. insert, replace and remove are
  *              lock-free; while the table grows, each also moves one block of LADE_TABLE_BLOCK cells. Exceptions: for_each,
  *              save, trim, reserve and stats go over the whole table; destroy waits for liburcu's readers. insert and
@@ -26,9 +26,8 @@
  *              may have in hands, and nothing else: all others go on, and growth goes on. But cells of removed keys are
  *              then not used again: the table itself grows with the number of different keys inserted meanwhile.
  * Signals      a handler may call get on a table that it interrupted, whatever the operation.
- * Fork         a child has its own copy and may use it if no thread of the program but the one that forks was registered
- *              with liburcu, which does not forget the others; else it may only exec or _exit. Threads of lade's own do not
- *              count. fork() waits for a grace period that is going on, for a second at most, and not inside a read
+ * Fork         a child has its own copy and may use it, unless a thread other than the one that forks was registered with
+ *              liburcu directly, which liburcu does not forget: then it may only exec or _exit. fork() waits for a grace period that is going on, for a second at most, and not inside a read
  *              section. If it is still going on then, the child frees nothing of what waits, and gets LADE_NO_MEMORY for
  *              new tables.
  */
@@ -84,7 +83,11 @@ struct lade_table_config {
 };
 
 /* LADE_OK, LADE_INVALID, LADE_NO_MEMORY, or LADE_IO: the system has no random seed. config may be NULL. */
-LADE_API int lade_table_create(struct lade_table **table, const struct lade_table_config *config);
+LADE_API int lade_table_create_sized(struct lade_table **table, const struct lade_table_config *config, size_t size);
+static inline int lade_table_create(struct lade_table **table, const struct lade_table_config *config)
+{
+    return lade_table_create_sized(table, config, sizeof *config);
+}
 
 /* After all other threads have left. Waits for liburcu; the caller must not be inside a read section. NULL is allowed. */
 LADE_API void lade_table_destroy(struct lade_table *table);
@@ -172,7 +175,11 @@ struct lade_table_stats {
  * Goes over the whole table. Exact when no other thread changes it meanwhile. LADE_OK; LADE_INVALID: no table;
  * LADE_NO_MEMORY: a growth that memory did not suffice for has still to be finished, and keys, removed, cells and probes are 0.
  */
-LADE_API int lade_table_measure(struct lade_table *table, struct lade_table_stats *stats);
+LADE_API int lade_table_measure_sized(struct lade_table *table, struct lade_table_stats *stats, size_t size);
+static inline int lade_table_measure(struct lade_table *table, struct lade_table_stats *stats)
+{
+    return lade_table_measure_sized(table, stats, sizeof *stats);
+}
 
 /*
  * Save to a file, and load: numbers in a fixed byte order, a version, checksums; 16 bytes an entry of words, 12 and the key for

@@ -14,7 +14,7 @@ LADE_BEGIN
 /*
  * Filled by functions that fail, untouched by those that do not; every function takes NULL for it. The text is one line,
  * "FILE: what is wrong, at byte N". Control characters of names are escaped (\n, \xNN). A text that is longer than the array
- * is cut.
+ * is cut. Frozen.
  */
 struct lade_error {
     int status;      /* what the function returned */

@@ -55,6 +55,7 @@ LADE_API size_t lade_dtype_size(enum lade_dtype dtype);
 
 #define LADE_DIMS_MAX 32
 
+/* Frozen, as arrays of it are passed. */
 struct lade_shape {
     enum lade_dtype dtype;
     unsigned dims; /* 0: a single element */
@@ -123,8 +124,13 @@ struct lade_source_array {
 };
 
 /* A source of arrays in memory, which must stay as they are until it is closed. */
-LADE_API int lade_source_open_array(struct lade_source **source, const struct lade_source_array *array,
-                                    struct lade_error *error);
+LADE_API int lade_source_open_array_sized(struct lade_source **source, const struct lade_source_array *array,
+                                          size_t size, struct lade_error *error);
+static inline int lade_source_open_array(struct lade_source **source, const struct lade_source_array *array,
+                                         struct lade_error *error)
+{
+    return lade_source_open_array_sized(source, array, sizeof *array, error);
+}
 
 struct lade_source_synthetic {
     uint64_t count;          /* or LADE_ENDLESS */
@@ -137,15 +143,25 @@ struct lade_source_synthetic {
 };
 
 /* 50,000 samples of CIFAR-10's shape and number of classes, no skew, no duplicates, seed 1. */
-LADE_API void lade_source_synthetic_default(struct lade_source_synthetic *synthetic);
+LADE_API void lade_source_synthetic_default_sized(struct lade_source_synthetic *synthetic, size_t size);
+static inline void lade_source_synthetic_default(struct lade_source_synthetic *synthetic)
+{
+    lade_source_synthetic_default_sized(synthetic, sizeof *synthetic);
+}
 
 /*
  * Content and label are pure functions of seed, shape, classes, skew and the number of the sample (with duplicates, of
  * those two numbers as well), so that any thread makes any sample at any time. Each class has a pattern of its own under
  * noise, so that there is something to learn.
  */
-LADE_API int lade_source_open_synthetic(struct lade_source **source, const struct lade_source_synthetic *synthetic,
-                                        struct lade_error *error);
+LADE_API int lade_source_open_synthetic_sized(struct lade_source **source,
+                                              const struct lade_source_synthetic *synthetic, size_t size,
+                                              struct lade_error *error);
+static inline int lade_source_open_synthetic(struct lade_source **source, const struct lade_source_synthetic *synthetic,
+                                             struct lade_error *error)
+{
+    return lade_source_open_synthetic_sized(source, synthetic, sizeof *synthetic, error);
+}
 
 /* The sample that sample i is a copy of, or i; i also where the source is of another kind. */
 LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source, uint64_t i);
@@ -154,8 +170,14 @@ LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source,
  * A source of one's own; info is copied, what it points to is not. self and what info points to live until close. When
  * this fails, close is not called.
  */
-LADE_API int lade_source_make(struct lade_source **source, const struct lade_source_ops *ops, void *self,
-                              const struct lade_source_info *info, struct lade_error *error);
+LADE_API int lade_source_make_sized(struct lade_source **source, const struct lade_source_ops *ops, size_t ops_size,
+                                    void *self, const struct lade_source_info *info, size_t info_size,
+                                    struct lade_error *error);
+static inline int lade_source_make(struct lade_source **source, const struct lade_source_ops *ops, void *self,
+                                   const struct lade_source_info *info, struct lade_error *error)
+{
+    return lade_source_make_sized(source, ops, sizeof *ops, self, info, sizeof *info, error);
+}
 
 /* NULL is fine. No thread may be reading. */
 LADE_API void lade_source_close(struct lade_source *source);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "../reader.h"
 #include "forked.h"
 
 #include <criterion/criterion.h>
+#include <lade/thread.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <urcu/urcu-memb.h>
+
+#include <urcu/static/urcu-memb.h>
 
 enum { READERS = 4 };
 
@@ -14,25 +16,21 @@ static pthread_barrier_t meeting;
 /* Is inside a read section between the two meetings. */
 static void *read_for_long(void *unused)
 {
-    struct lade_reader reader;
-
-    lade_reader_register(&reader);
+    cr_assert_eq(lade_thread_enter(), LADE_OK);
     urcu_memb_read_lock();
     pthread_barrier_wait(&meeting);
     pthread_barrier_wait(&meeting);
     urcu_memb_read_unlock();
-    lade_reader_unregister(&reader);
+    lade_thread_leave();
     return unused;
 }
 
 static void *read_once(void *unused)
 {
-    struct lade_reader reader;
-
-    lade_reader_register(&reader);
+    cr_assert_eq(lade_thread_enter(), LADE_OK);
     urcu_memb_read_lock();
     urcu_memb_read_unlock();
-    lade_reader_unregister(&reader);
+    lade_thread_leave();
     return unused;
 }
 
@@ -71,7 +69,7 @@ static void wait_with_other_threads(void *unused)
     }
 }
 
-Test(reader, a_child_does_not_wait_for_threads_that_it_does_not_have, .timeout = 60)
+Test(thread_enter, a_child_does_not_wait_for_threads_that_it_does_not_have, .timeout = 60)
 {
     pthread_t thread[READERS];
 
@@ -87,25 +85,23 @@ Test(reader, a_child_does_not_wait_for_threads_that_it_does_not_have, .timeout =
 /* In the child the thread that forks is still a reader, and the others are not. */
 static void *fork_as_reader(void *well)
 {
-    struct lade_reader reader;
-
-    lade_reader_register(&reader);
+    cr_assert_eq(lade_thread_enter(), LADE_OK);
     urcu_memb_read_lock();
     pid_t child = fork();
     urcu_memb_read_unlock();
     if (child == 0) {
         (void)alarm(FORKED_SECONDS);
         wait_for_readers(NULL);
-        lade_reader_unregister(&reader);
+        lade_thread_leave();
         wait_for_readers(NULL);
         _exit(0);
     }
-    lade_reader_unregister(&reader);
+    lade_thread_leave();
     *(bool *)well = child_is_well(child);
     return NULL;
 }
 
-Test(reader, a_reader_may_fork, .timeout = 60)
+Test(thread_enter, a_reader_may_fork, .timeout = 60)
 {
     pthread_t thread[READERS], forking;
     bool well = false;
@@ -130,7 +126,7 @@ static void *come_and_go(void *unused)
 }
 
 /* Some of the forks fall into a registration. */
-Test(reader, forks_while_readers_come_and_go, .timeout = 60)
+Test(thread_enter, forks_while_readers_come_and_go, .timeout = 60)
 {
     pthread_t thread[READERS];
 
@@ -147,4 +143,44 @@ Test(reader, forks_while_readers_come_and_go, .timeout = 60)
     }
     atomic_store(&ends, true);
     join(thread);
+}
+
+static bool is_known(void)
+{
+    return URCU_TLS(urcu_memb_reader).registered;
+}
+
+static void *enter_twice(void *unused)
+{
+    cr_assert_eq(lade_thread_enter(), LADE_OK);
+    cr_assert_eq(lade_thread_enter(), LADE_OK);
+    lade_thread_leave();
+    cr_assert(is_known());
+    lade_thread_leave();
+    cr_assert(!is_known());
+    lade_thread_leave(); /* one too many */
+    cr_assert_eq(lade_thread_enter(), LADE_OK);
+    cr_assert(is_known());
+    lade_thread_leave();
+    return unused;
+}
+
+Test(thread_enter, calls_nest, .timeout = 60)
+{
+    pthread_t thread;
+
+    cr_assert_eq(pthread_create(&thread, NULL, enter_twice, NULL), 0);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    wait_for_readers(NULL);
+}
+
+/* A program that knows liburcu: its registration stays its own. */
+Test(thread_enter, of_a_registered_thread, .timeout = 60)
+{
+    urcu_memb_register_thread();
+    cr_assert_eq(lade_thread_enter(), LADE_OK);
+    lade_thread_leave();
+    cr_assert(is_known());
+    urcu_memb_unregister_thread();
+    wait_for_readers(NULL);
 }

@@ -15,15 +15,19 @@
  *           get functions also LADE_NO_MEMORY, open LADE_ABSENT (no driver, no such device) and LADE_INVALID. failure is
  *           never NULL. After a failure the feeder calls only query, the put functions, event_put, unpin and close.
  */
-#ifndef LADE_GPU_BACKEND_H
-#define LADE_GPU_BACKEND_H
+#ifndef LADE_LOAD_BACKEND_H
+#define LADE_LOAD_BACKEND_H
 
-#include <lade/feeder.h>
+#include <lade/device.h>
+#include <lade/ref.h>
+#include <lade/status.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 struct lade_backend_config {
     unsigned device;
     void *native[2];
-    enum lade_feeder_priority priority;
+    enum lade_device_priority priority;
 };
 
 struct lade_backend {
@@ -34,38 +38,37 @@ struct lade_backend {
     bool addresses;     /* device memory is an address, to which offsets can be added; else a handle */
 
     /* self is what all others get. */
-    int (*open)(void **self, const struct lade_backend_config *config, struct lade_feeder_failure *failure);
+    int (*open)(void **self, const struct lade_backend_config *config, struct lade_device_failure *failure);
     /* Nothing is in use any more. */
     void (*close)(void *self);
 
-    /* Host memory that the device copies from without the processor, at a multiple of LADE_FEEDER_ALIGN. */
-    int (*staging_get)(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure);
+    /* Host memory that the device copies from without the processor, at a multiple of LADE_DEVICE_ALIGN. */
+    int (*staging_get)(void *self, size_t bytes, void **memory, struct lade_device_failure *failure);
     void (*staging_put)(void *self, void *memory, size_t bytes);
     /* The same for memory of the user, which is at a multiple of the page size. */
-    int (*pin)(void *self, void *memory, size_t bytes, struct lade_feeder_failure *failure);
+    int (*pin)(void *self, void *memory, size_t bytes, struct lade_device_failure *failure);
     void (*unpin)(void *self, void *memory, size_t bytes);
 
-    int (*device_get)(void *self, size_t bytes, void **memory, struct lade_feeder_failure *failure);
+    int (*device_get)(void *self, size_t bytes, void **memory, struct lade_device_failure *failure);
     void (*device_put)(void *self, void *memory, size_t bytes);
 
-    int (*event_get)(void *self, void **event, struct lade_feeder_failure *failure);
+    int (*event_get)(void *self, void **event, struct lade_device_failure *failure);
     void (*event_put)(void *self, void *event);
 
     /* On the backend's stream: what follows runs after the event, as it is recorded at this call, is complete. */
-    int (*after)(void *self, void *event, struct lade_feeder_failure *failure);
+    int (*after)(void *self, void *event, struct lade_device_failure *failure);
     /* On the backend's stream: bytes from staging to device memory, both from their beginnings; then ready is recorded. */
     int (*copy)(void *self, void *device, const void *staging, size_t bytes, void *ready,
-                struct lade_feeder_failure *failure);
+                struct lade_device_failure *failure);
     /* Nanoseconds that the copy before the event took on the device, which is complete; -1: not known. May be NULL. */
     int64_t (*copied)(void *self, void *ready);
 
     /* Records the event behind what was put into the stream so far, or behind an event of the user (done says which). */
-    int (*record)(void *self, void *event, enum lade_feeder_done done, void *handle,
-                  struct lade_feeder_failure *failure);
+    int (*record)(void *self, void *event, enum lade_done done, void *handle, struct lade_device_failure *failure);
     /* What is put into the user's stream from here on runs after the event is complete. */
-    int (*stream_wait)(void *self, void *stream, void *event, struct lade_feeder_failure *failure);
+    int (*stream_wait)(void *self, void *stream, void *event, struct lade_device_failure *failure);
     /* 1 the event is complete, 0 not yet, or LADE_DEVICE. */
-    int (*query)(void *self, void *event, struct lade_feeder_failure *failure);
+    int (*query)(void *self, void *event, struct lade_device_failure *failure);
 
     /* What the user knows the event as: cl_event, cudaEvent_t; NULL where there is nothing. */
     void *(*event_native)(void *self, void *event);
@@ -80,21 +83,20 @@ struct lade_backend {
     void (*lose)(void *self);
 };
 
-extern const struct lade_backend lade_backend_host;
-extern const struct lade_backend lade_backend_opencl; /* where the build has OpenCL */
+/* An open device. Users are who opened it, and everything that has memory of it. */
+struct lade_device {
+    const struct lade_backend *backend;
+    void *self;               /* of the backend */
+    unsigned number;          /* as in the config */
+    uint32_t generation;      /* of the process that opened it, see fork.h */
+    _Atomic uint32_t is_used; /* by a loader */
+    struct lade_ref users;
+};
 
-/*
- * A shared object of its own, liblade-gpu-cuda.so, exports lade_backend_cuda under this name; it is loaded when a feeder
- * asks for cuda.
- */
-#define LADE_BACKEND_CUDA_OBJECT "liblade-gpu-cuda.so"
-#define LADE_BACKEND_CUDA_SYMBOL "lade_backend_cuda"
-
-/* Loads the object, once, and finds a name in it. LADE_ABSENT. */
-int lade_cuda_symbol(const void **symbol, const char *name, struct lade_error *error);
-
-/* As lade_feeder_create(), on a backend of the caller's choice; config.backend is not looked at. For tests. */
-int lade_feeder_create_on(struct lade_feeder **feeder, const struct lade_backend *backend,
-                          const struct lade_feeder_config *config, struct lade_error *error);
+/* LADE_OK, or what the backend returned, with the failure. LADE_NO_MEMORY also without one. */
+int lade_device_create(struct lade_device **device, const struct lade_backend *backend,
+                       const struct lade_backend_config *config, struct lade_device_failure *failure);
+/* Behind the last user the device is closed. */
+void lade_device_leave(struct lade_device *device);
 
 #endif

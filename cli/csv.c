@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of CSV (RFC 4180; also lines that end with a line feed alone). */
-#include <lade/split.h>
+#include "csv.h"
 
-#include <string.h>
-
-/* Takes a quoted field from behind its quote: moves it together and answers the place behind its closing quote. */
-static size_t take_quoted(char *text, size_t size, size_t at, struct lade_split_field *f)
+/* Takes a quoted field from behind its quote: moves it together and returns the position behind its closing quote. */
+static size_t take_quoted(char *text, size_t size, size_t at, struct csv_field *f)
 {
     size_t to = at, from = at;
 
@@ -22,7 +20,7 @@ static size_t take_quoted(char *text, size_t size, size_t at, struct lade_split_
     return f->open ? from : from + 1;
 }
 
-size_t lade_split_csv_read(char *text, size_t size, struct lade_split_field *field, size_t most, size_t *fields)
+size_t csv_read(char *text, size_t size, struct csv_field *field, size_t most, size_t *fields)
 {
     size_t at = 0, count = 0;
 
@@ -30,7 +28,7 @@ size_t lade_split_csv_read(char *text, size_t size, struct lade_split_field *fie
     if (size == 0)
         return 0;
     for (;;) {
-        struct lade_split_field f = {text + at, 0, false};
+        struct csv_field f = {text + at, 0, false};
         if (at < size && text[at] == '"') {
             f.text = text + at + 1;
             at = take_quoted(text, size, at + 1, &f);
@@ -53,7 +51,7 @@ size_t lade_split_csv_read(char *text, size_t size, struct lade_split_field *fie
     return at;
 }
 
-size_t lade_split_csv_write(char *to, size_t room, const void *text, size_t size)
+size_t csv_write(char *to, size_t room, const void *text, size_t size)
 {
     const char *from = text;
     size_t at = 0;

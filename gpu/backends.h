@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The backends of this library, and what is made on them. Internal. */
+#ifndef LADE_GPU_BACKENDS_H
+#define LADE_GPU_BACKENDS_H
+
+#include "backend.h"
+
+#include <lade/feeder.h>
+#include <lade/gpu.h>
+
+extern const struct lade_backend lade_backend_host;
+extern const struct lade_backend lade_backend_opencl; /* where the build has OpenCL */
+
+/* The shared object liblade-gpu-cuda.so exports lade_backend_cuda under this name; it is loaded when cuda is asked for. */
+#define LADE_BACKEND_CUDA_OBJECT "liblade-gpu-cuda.so"
+#define LADE_BACKEND_CUDA_SYMBOL "lade_backend_cuda"
+
+/* Loads the object, once, and finds a name in it. LADE_ABSENT. */
+int lade_cuda_symbol(const void **symbol, const char *name, struct lade_error *error);
+
+/* The backend of this name; NULL is host. LADE_OK or LADE_ABSENT. */
+int lade_backend_find(const struct lade_backend **backend, const char *name, struct lade_error *error);
+
+/* As lade_feeder_create() and lade_device_open(), on this backend; config.backend is ignored. For tests. */
+int lade_device_open_on(struct lade_device **device, const struct lade_backend *backend,
+                        const struct lade_device_config *config, struct lade_error *error);
+int lade_feeder_create_on(struct lade_feeder **feeder, const struct lade_backend *backend,
+                          const struct lade_feeder_config *config, struct lade_error *error);
+
+#endif

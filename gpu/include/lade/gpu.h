@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gpu: devices for loaders.
+ *
+ *     struct lade_device *device;
+ *     lade_device_open(&device, &(struct lade_device_config){.backend = "opencl"}, &error);
+ *     lade_loader_create(&loader, &(struct lade_loader_config){.source = source, .batch = 128, .device = device}, &error);
+ *
+ * Workers of that loader write their samples straight into memory that the device copies from. lade_loader_next() starts
+ * the copies, and returns batches that lie on the device.
+ *
+ * Threads      A device serves one loader at a time. open and close may be called by any thread.
+ * Fork         As for loaders: the driver stays in the process that opened the device. Open one in each process.
+ */
+#ifndef LADE_GPU_H
+#define LADE_GPU_H
+
+#include <lade/device.h>
+#include <lade/error.h>
+
+LADE_BEGIN
+
+/* Zero means the default where one is named. */
+struct lade_device_config {
+    const char *backend; /* "host" (default), "opencl", "cuda"; see lade_feeder_backend() */
+    unsigned device;     /* which device of the backend, from 0 */
+    /* opencl: the consumer's cl_context and cl_device_id; default: created by open. Others: NULL. */
+    void *native[2];
+    enum lade_device_priority priority; /* of the stream that copies, where the device has priorities */
+};
+
+/*
+ * LADE_OK          *device is set.
+ * LADE_INVALID     a device or native handle that the backend does not have, or a driver used before fork().
+ * LADE_ABSENT      no such backend in this build or on this machine.
+ * LADE_DEVICE      the driver failed; the error names the call.
+ * LADE_NO_MEMORY
+ */
+LADE_API int lade_device_open_sized(struct lade_device **device, const struct lade_device_config *config, size_t size,
+                                    struct lade_error *error);
+static inline int lade_device_open(struct lade_device **device, const struct lade_device_config *config,
+                                   struct lade_error *error)
+{
+    return lade_device_open_sized(device, config, sizeof *config, error);
+}
+
+/* The loaders of the device are destroyed; detached batches and exported tensors may live on. NULL is fine. */
+LADE_API void lade_device_close(struct lade_device *device);
+
+/* What the consumer's own objects are created with. opencl: 0 the cl_context, 1 the cl_device_id. Others: NULL. */
+LADE_API void *lade_device_native(const struct lade_device *device, unsigned which);
+
+LADE_END
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Structs that grow at their end: the caller says how many bytes its own has, which may be fewer or more than this library
+ * knows. Internal; docs/abi.md has the rules.
+ */
+#ifndef LADE_LIB_SIZED_H
+#define LADE_LIB_SIZED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static inline bool lade_is_zero(const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (((const unsigned char *)bytes)[i] != 0)
+            return false;
+    return true;
+}
+
+/*
+ * A struct that the caller filled, as this library knows it: itself where the sizes agree, else in room, which has known
+ * bytes; what the caller does not have is zero. NULL: the caller asks for something that this library does not know.
+ */
+static inline const void *lade_sized_in(const void *from, size_t size, void *room, size_t known)
+{
+    if (size == known)
+        return from;
+    size_t both = size < known ? size : known;
+    if (!lade_is_zero((const char *)from + both, size - both))
+        return NULL;
+    memcpy(room, from, both);
+    memset((char *)room + both, 0, known - both);
+    return room;
+}
+
+/* Gives the caller as much of a struct as it has memory for; what this library does not know becomes zero. */
+static inline void lade_sized_out(void *to, size_t size, const void *from, size_t known)
+{
+    size_t both = size < known ? size : known;
+
+    memcpy(to, from, both);
+    memset((char *)to + both, 0, size - both);
+}
+
+#endif

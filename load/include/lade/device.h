@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * device: types of batches that lie on a device, shared by loader and feeder. A device is opened by lade/gpu.h and given to
+ * a loader in its config. No driver is needed to include this header.
+ */
+#ifndef LADE_DEVICE_H
+#define LADE_DEVICE_H
+
+#include <lade/api.h>
+#include <lade/source.h>
+
+LADE_BEGIN
+
+#define LADE_TENSORS_MAX 8u
+#define LADE_DEVICE_ALIGN 256u /* bytes, of each tensor, on the host and on the device */
+
+struct lade_device;
+
+/* One tensor of a batch. Frozen, as batches hold an array of it. */
+struct lade_tensor {
+    void *data;                     /* address on the device; opencl: a cl_mem */
+    uint64_t offset;                /* in bytes from there */
+    const void *host;               /* the same bytes on the host; NULL: they are only on the device */
+    const struct lade_shape *shape; /* dim[0] is the rows of this batch */
+};
+
+/* When a consumer is done with a batch. */
+enum lade_done {
+    LADE_DONE_NOW,    /* it is done; the device does nothing with the batch any more */
+    LADE_DONE_STREAM, /* when this stream (cl_command_queue, cudaStream_t) has completed its work so far */
+    LADE_DONE_EVENT,  /* when this event (cl_event, cudaEvent_t, already recorded) is complete */
+};
+
+/* Which memory of a batch. */
+enum lade_side { LADE_ON_DEVICE, LADE_ON_HOST };
+
+enum lade_device_priority { LADE_PRIORITY_NORMAL, LADE_PRIORITY_LOW, LADE_PRIORITY_HIGH };
+
+/* The call of the driver that failed. */
+struct lade_device_failure {
+    const char *call; /* "clEnqueueWriteBuffer", "cudaMemcpyAsync", ... */
+    int64_t code;     /* what it returned */
+    char text[256];   /* what the driver says about the code */
+};
+
+LADE_END
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Tensors of a batch for other libraries, by DLPack. */
+#include "dlpack.h"
+#include "loader.h"
+
+#include <stdlib.h>
+
+/* What a tensor needs beyond its batch, which may be gone before it. */
+struct exported {
+    union {
+        struct DLManagedTensorVersioned versioned;
+        struct DLManagedTensor legacy;
+    } managed;
+    struct lade_memory *memory;
+    unsigned tensor;
+    enum lade_done done;
+    void *handle;
+    struct lade_dims dims;
+};
+
+/* Any thread, any time. */
+static void delete_exported(struct exported *e)
+{
+    struct lade_loader *l = e->memory->loader;
+
+    /* A failure of the device is kept by the loader. */
+    (void)lade_memory_let_go(e->memory, 1 + e->tensor, e->done, e->handle);
+    free(e);
+    lade_loader_leave(l);
+}
+
+static void delete_versioned(struct DLManagedTensorVersioned *managed)
+{
+    delete_exported(managed->manager_ctx);
+}
+
+static void delete_legacy(struct DLManagedTensor *managed)
+{
+    delete_exported(managed->manager_ctx);
+}
+
+static void describe(DLTensor *t, struct exported *e, const struct lade_tensor *tensor)
+{
+    const struct lade_device *device = e->memory->loader->config.device;
+
+    lade_dlpack_describe(t, &e->dims, tensor->shape);
+    t->data = tensor->data;
+    t->byte_offset = tensor->offset;
+    t->device.device_type = kDLCPU;
+    t->device.device_id = 0;
+    if (e->memory->on_device) {
+        t->device.device_type = (DLDeviceType)device->backend->dlpack_device;
+        t->device.device_id = (int32_t)device->number;
+    } else if (device) {
+        t->device.device_type = (DLDeviceType)device->backend->dlpack_staging;
+    }
+}
+
+static int export(struct lade_loader *l, const struct lade_batch *batch, unsigned tensor, enum lade_done done,
+                  void *handle, struct exported **exported)
+{
+    struct lade_memory *m = batch->memory;
+
+    if (!lade_loader_is_here(l) || tensor >= LADE_BATCH_TENSORS || batch->count == 0)
+        return LADE_INVALID;
+    if (m->exported & 1u << tensor)
+        return LADE_TOO_MANY;
+    struct exported *e = calloc(1, sizeof *e);
+    if (!e)
+        return LADE_NO_MEMORY;
+    *e = (struct exported){.memory = m, .tensor = tensor, .done = done, .handle = handle};
+    m->exported |= 1u << tensor;
+    lade_ref_get(&m->holds);
+    lade_ref_get(&l->users);
+    *exported = e;
+    return LADE_OK;
+}
+
+int lade_loader_export(struct lade_loader *l, const struct lade_batch *batch, unsigned tensor, enum lade_done done,
+                       void *handle, struct DLManagedTensorVersioned **managed)
+{
+    struct exported *e;
+    int status = export(l, batch, tensor, done, handle, &e);
+
+    if (status != LADE_OK)
+        return status;
+    *managed = &e->managed.versioned;
+    (*managed)->version.major = DLPACK_MAJOR_VERSION;
+    (*managed)->version.minor = DLPACK_MINOR_VERSION;
+    (*managed)->manager_ctx = e;
+    (*managed)->deleter = delete_versioned;
+    describe(&(*managed)->dl_tensor, e, &batch->tensor[tensor]);
+    return LADE_OK;
+}
+
+int lade_loader_export_legacy(struct lade_loader *l, const struct lade_batch *batch, unsigned tensor,
+                              enum lade_done done, void *handle, struct DLManagedTensor **managed)
+{
+    struct exported *e;
+    int status = export(l, batch, tensor, done, handle, &e);
+
+    if (status != LADE_OK)
+        return status;
+    *managed = &e->managed.legacy;
+    (*managed)->manager_ctx = e;
+    (*managed)->deleter = delete_legacy;
+    describe(&(*managed)->dl_tensor, e, &batch->tensor[tensor]);
+    return LADE_OK;
+}

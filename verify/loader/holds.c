@@ -1,0 +1,46 @@
+/* harness
+ * property: the memory of a batch is written again only after the batch was released and its exported tensor deleted
+ * engines: explore
+ * threads: 3
+ * bound: 1 buffer; the batch and a tensor of it, each in a thread; a worker that looks for a buffer once
+ * executions: 4
+ * cover: refilled
+ */
+#define THREADS 3
+#define SPARE 1
+#include "harness.h"
+
+#include "event/futex.h"
+
+#include "whole.h"
+
+static struct lade_batch batch;
+
+static void setup(void)
+{
+    make_loader(2);
+    atomic_init(&buffers_free[0], 0);
+    slot[0].count = 1;
+    block[0].sample = bytes_of(7);
+    lade_loader_hand_out(&loader, &batch, 0, &slot[0], &memory[0]);
+    assert(lade_ref_get(&memory[0].holds) == LADE_OK); /* as an exported tensor does */
+}
+
+static void thread(int id)
+{
+    uint64_t buffer;
+
+    if (id < 2) {
+        assert(*(uint64_t *)batch.samples == bytes_of(7));
+        assert(lade_memory_let_go(&memory[0], (unsigned)id, LADE_DONE_NOW, NULL) == LADE_OK);
+    } else if (lade_ring_reuse(&loader.ring, &buffer)) {
+        assert(buffer == 0);
+        block[0].sample = bytes_of(8);
+        cover(refilled);
+    }
+}
+
+static void finish(void)
+{
+    assert(atomic_load(&loader.held) == 0 && atomic_load(&leaves) == 0);
+}
