@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import unittest
 import xml.dom.minidom
+from pathlib import Path
 
 from ..graph import parse_genmc
 from ..mutants import Mutant
 from ..result import PASS, Outcome
-from ..sites import Order, Site
+from ..sites import Order, Site, Source
 from ..svg import draw, own_names
 from ..weakening import lines_of, took_effect
 
@@ -46,6 +48,45 @@ x: [ (0, 1): Wrlx (G#(0, 104), 0) (1, 1): Wrlx (G#(0, 104), 1) ]
         svg = """<svg><marker id='a'/><path marker-end='url(#a)'/><rect id="b" width="1"/></svg>"""
         self.assertEqual(own_names(svg, "x-"),
                          """<svg><marker id='x-a'/><path marker-end='url(#x-a)'/><rect id="x-b" width="1"/></svg>""")
+
+    CODE = """#ifdef __cplusplus
+extern "C" {
+#endif
+#define MACRO(x) do { \\
+        at_macro; } while (0)
+struct pair { int at_struct; };
+static int table[] = {1, at_table};
+__attribute__((noinline)) static int plain(int (*f)(void))
+{
+    if (f()) { at_plain; }
+    const char *s = "}"; // }
+    return at_end;
+}
+int branches(void)
+{
+#ifdef A
+    if (a) {
+#else
+    if (b) {
+#endif
+        at_branch;
+    }
+    return at_both;
+}
+at_outside;
+int last(void) { for (;;) { at_last; } }
+#ifdef __cplusplus
+}
+#endif
+"""
+
+    def test_functions(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "x.c").write_text(self.CODE)
+            source = Source(Path(folder) / "x.c", Path(folder))
+        for mark, name in (("macro", "MACRO"), ("struct", ""), ("table", ""), ("plain", "plain"), ("end", "plain"),
+                           ("branch", "branches"), ("both", "branches"), ("outside", ""), ("last", "last")):
+            self.assertEqual(source.function(self.CODE.index(f"at_{mark}")), name, mark)
 
     SITE = Site("box.put", "lib/box.c", 7, "store", [Order("release", 0, 0)], (0, 0), last_line=8)
 
