@@ -48,7 +48,7 @@ class Row:
         return f"`{self.name}`" + (", failure order alone to " if self.table == FAILURE else " to ") + self.label
 
     def verdict(self, engine: str) -> str:
-        return self.results.get(engine, {}).get("verdict", SKIPPED)
+        return self.results[engine]["verdict"] if engine in self.results else SKIPPED
 
 
 Certificate = dict[Key, Row]
@@ -56,7 +56,7 @@ Certificate = dict[Key, Row]
 
 def said(row: Row, engine: str) -> str:
     """A result for a person."""
-    result = row.results.get(engine, {"verdict": SKIPPED})
+    result = row.results[engine]
     return f"KILLED by {result['harness']}: {result['error']}" if result["verdict"] == KILLED else result["verdict"]
 
 
@@ -176,7 +176,8 @@ def load(text: str) -> Certificate:
             out[row.key] = row
         for row in out.values():
             for engine in row.engines:
-                said(row, engine)
+                row.results.setdefault(engine, {"verdict": SKIPPED})
+                said(row, engine)  # which needs all fields
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CertificateError(f"it cannot be read: {type(error).__name__} {error}") from error
     return out
@@ -193,7 +194,7 @@ def claims(old: Certificate, now: Certificate, modules: Container[str]) -> list[
         if row.table == SITES and row.module in modules and order.get(row.name, row.facts["order"]) != row.facts["order"]:
             changed.add(row.name)
             out[f"`{row.name}`: order in {row.facts['file']}, {row.facts['function']}() is {row.facts['order']}, "
-                f"the certificate says {order[row.name]}"] = None
+                f"the certificate has {order[row.name]}"] = None
     for key in [*old, *(k for k in now if k not in old)]:
         row = old.get(key) or now[key]
         if row.module not in modules or row.name in changed:
@@ -216,12 +217,12 @@ def moved(old: Certificate, now: Certificate, modules: Container[str]) -> list[s
         for fact in dict.fromkeys([*before.facts, *row.facts]):
             a, b = before.facts.get(fact), row.facts.get(fact)
             if a != b and fact != "order":
-                out[f"{name}: {fact} is {_line(b) if b else 'empty'}, the certificate says {_line(a) if a else 'empty'}"] = None
+                out[f"{name}: {fact} is {_line(b) if b else 'empty'}, the certificate has {_line(a) if a else 'empty'}"] = None
     return list(out)
 
 
 def results(old: Certificate, now: Certificate, modules: Container[str], ran: Container[str]) -> list[str]:
     """Verdicts that differ, of the engines that ran."""
-    return [f"{row.title()}: {ENGINES[engine]} is {said(row, engine)}, the certificate says {said(old[key], engine)}"
+    return [f"{row.title()}: {ENGINES[engine]} is {said(row, engine)}, the certificate has {said(old[key], engine)}"
             for key, row in now.items() if key in old and row.module in modules
             for engine in row.engines if engine in ran and said(row, engine) != said(old[key], engine)]

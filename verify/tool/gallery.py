@@ -39,7 +39,7 @@ details{border-top:1px solid #e2e7ec;padding:.35rem 0}summary{cursor:pointer}
 HEAD = """<p>Every memory order stronger than relaxed is weakened by one step, and the harnesses of its module run under two
 model checkers until one finds a counterexample: the order is needed (KILLED). Protocol mutants are changes of the algorithm
 that the harnesses must notice. Open a line to see the execution that goes wrong: threads are columns, time runs down, arrows
-show where a value read comes from; the weakened access is yellow, the error red.</p>
+lead from a store to the load that reads it, blue where the two synchronise; the weakened access is yellow, the error red.</p>
 """
 
 

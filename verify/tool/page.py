@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterable, Sequence
 
-from .certificate import ENGINES, FAILURE, PROTOCOL, SITES, Certificate, Row, said
+from .certificate import ENGINES, FAILURE, PROTOCOL, SITES, Certificate, Row
 from .certify import KEPT, KILLED, SKIPPED
 
 HEAD = """# The order certificate
@@ -74,10 +74,10 @@ def _where(row: Row) -> str:
 
 
 def _said(row: Row, engine: str) -> str:
-    result = row.results.get(engine, {})
-    if result.get("verdict") == KILLED:
+    result, verdict = row.results[engine], row.verdict(engine)
+    if verdict == KILLED:
         return f"KILLED by [{result['harness']}](../verify/{result['harness']}.c): {result['error']}"
-    return f"KEPT: {row.facts.get('keep', '')}" if result.get("verdict") == KEPT else said(row, engine)
+    return f"KEPT: {row.facts.get('keep', '')}" if verdict == KEPT else verdict
 
 
 def _module(rows: Certificate, module: str) -> list[str]:

@@ -96,7 +96,7 @@ class Certify(Library):
             self.assertEqual(code, 1, output)
             self.assertIn(f"stale: `{site}`", output)
             self.change(new, old)
-        for old, new, said in (("box_take", "box_draw", '`box.take`: function is "box_draw", the certificate says "box_take"'),
+        for old, new, said in (("box_take", "box_draw", '`box.take`: function is "box_draw", the certificate has "box_take"'),
                                ("[box.take] -> [box.put]", "[box.take] -> [box.take]", '`box.take`: partners is ["box.take"]'),
                                ("[box.take] -> [box.put]", "[box.take] -> [box.put] keep: so", '`box.take`: keep is "so"')):
             self.change(old, new)
@@ -127,10 +127,10 @@ class Certify(Library):
         for words in (("--check",), ("--render", "--check")):
             code, output = self.certify(*words)
             self.assertEqual(code, 1, output)
-            self.assertIn("stale: `box.take`: order in lib/box.c, box_take() is acquire, the certificate says seq_cst", output)
-            self.assertIn('stale: `box.put`: partners is ["box.take"], the certificate says empty', output)
+            self.assertIn("stale: `box.take`: order in lib/box.c, box_take() is acquire, the certificate has seq_cst", output)
+            self.assertIn('stale: `box.put`: partners is ["box.take"], the certificate has empty', output)
             self.assertIn("stale: docs/certificate.md", output)
-            self.assertEqual("explore is KILLED by box/mp: race, the certificate says KEPT" in output, words == ("--check",))
+            self.assertEqual("explore is KILLED by box/mp: race, the certificate has KEPT" in output, words == ("--check",))
         self.data.write_text(text)
         rows = load(text)
         del rows["weakened", "box", "box.put", "relaxed"]
@@ -181,7 +181,7 @@ class Certify(Library):
             "box_take()", "7"))
         code, output = self.certify("--render", "--html", "later")
         self.assertEqual(code, 1, output)
-        self.assertIn("box.put release -> relaxed: box/mp finds no counterexample, the certificate says that it does", output)
+        self.assertIn("box.put release -> relaxed: box/mp finds no counterexample, other than in the certificate", output)
 
     def test_other_folders(self) -> None:
         (self.folder / "src" / "deep").mkdir(parents=True)

@@ -44,7 +44,7 @@ class Engines(Library):
         self.edit("box.put", "relaxed", "explore", {"verdict": "KEPT"})
         code, output = self.certify("--check", "--engine", "explore")
         self.assertEqual(code, 1, output)
-        self.assertIn("stale: `box.put` to relaxed: explore is KILLED by box/mp: race, the certificate says KEPT", output)
+        self.assertIn("stale: `box.put` to relaxed: explore is KILLED by box/mp: race, the certificate has KEPT", output)
 
     @BOTH
     def test_check_compares_both(self) -> None:
