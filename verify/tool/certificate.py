@@ -138,15 +138,15 @@ def _site(rows: Sequence[Row]) -> str:
 def dump(rows: Certificate) -> str:
     """The text of the file."""
     sites: dict[str, list[Row]] = {}
-    mutants: list[tuple[str, str]] = []
+    mutants: dict[str, list[tuple[str, str]]] = {}
     for key in sorted(rows):
         row = rows[key]
         if row.table == PROTOCOL:
-            mutants.append((row.title(), "{" + _facts(row) + ",\n   " + _results(row) + "}"))
+            mutants.setdefault(row.module, []).append((row.name, "{" + _facts(row) + ",\n    " + _results(row) + "}"))
         else:
             sites.setdefault(row.name, []).append(row)
     parts = [("format", str(FORMAT)), ("sites", _members([(tag, _site(sites[tag])) for tag in sorted(sites)], 2)),
-             (PROTOCOL, _members(sorted(mutants), 2))]
+             (PROTOCOL, _members([(module, _members(mutants[module], 3)) for module in sorted(mutants)], 2))]
     return _members(parts, 1).removesuffix("}") + "\n}\n"
 
 
@@ -169,8 +169,7 @@ def load(text: str) -> Certificate:
                 for label, results in site.get(table, {}).items():
                     row = Row(table, tag.split(".")[0], tag, label, facts, results)
                     out[row.key] = row
-        for title, mutant in data[PROTOCOL].items():
-            module, _, name = title.partition("/")
+        for module, name, mutant in ((m, n, x) for m, mutants in data[PROTOCOL].items() for n, x in mutants.items()):
             row = Row(PROTOCOL, module, name, "", {n: v for n, v in mutant.items() if n not in ENGINES},
                       {n: v for n, v in mutant.items() if n in ENGINES})
             out[row.key] = row
