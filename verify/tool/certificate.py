@@ -1,204 +1,227 @@
 # SPDX-License-Identifier: MIT
-"""docs/certificate.md: the tables of sites and what each weakening breaks. Written, read back, compared."""
+"""verify/certificate.json: what each weakening and each protocol mutant breaks. Written, read back, compared.
+
+A row is one change under all engines. Its facts are read from the sources (where it is, in which function, the order,
+the partners); its results come from runs. No fact is a line number: moving code within a file changes nothing.
+"""
 from __future__ import annotations
 
-import re
-from typing import Container, Iterable, Sequence
+import json
+from dataclasses import dataclass, field
+from typing import Any, Container, Iterable, Sequence
 
-from .certify import KEPT, KILLED, SKIPPED, Verdict
+from .certify import KILLED, SKIPPED, Verdict, Work
+from .mutants import Mutant
 
-HEAD = """# The order certificate
+FORMAT = 1
+ENGINES = {"explore": "explore", "genmc": "GenMC"}  # engine, its name on the page
+# Names of the tables, and what they are called in the file.
+SITES, FAILURE, PROTOCOL = "weakened", "failure", "mutants"
 
-Every memory order stronger than relaxed in the libraries is a *site* with a name. Each site is weakened by each single step, and
-the module's harnesses run on the weakened library, under two independent model checkers with the model RC11: our own
-`verify/explore`, and GenMC. KILLED means that a harness found a counterexample, and names the harness and the kind of
-error: the order is needed, and the harness would notice its loss. KEPT means that none did, and gives the reason why the
-order stays. SKIP means that the page was written where that checker was not to be had, or, of a protocol mutant,
-that it cannot run that code.
-
-Written by `verify/certify`, which leaves each counterexample as text and picture in `build/certificate/`. Two checkers
-that do not agree are an error. `verify/certify --check` fails when this page and the sources differ; it compares the
-columns of the checkers that are there.
-"""
-ENGINES = {"explore": "explore", "genmc": "GenMC"}  # engine, title of its column
-COLUMNS = {
-    "sites": ["site", "source", "order", "partner", "weakened to", *ENGINES.values()],
-    "failure": ["site", "source", "order", "failure order alone", "explore"],
-    "protocol": ["mutant", "source", "what it shows", *ENGINES.values()],
-}
-INTRODUCTION = {
-    "failure": ("### Failure orders\n\nThe failure order of a compare-exchange weakened alone, which only explore can judge. "
-                "NOT NEEDED is no failure: the two orders are\nwritten as a pair (failure = load part of success) so that GenMC, "
-                "which ignores failure orders, checks this very program.\n"),
-    "protocol": "### Protocol mutants\n\nSteps of the algorithm changed on purpose; the harnesses must notice these too.\n",
-}
-LABEL = {"sites": 4, "failure": 3}  # column that, with the name, tells rows apart
-
-Row = list[str]
-Section = dict[str, list[Row]]  # table -> rows of cells
-Page = dict[str, Section]       # module -> section
+Result = dict[str, str]             # verdict; of KILLED also harness and error
+Key = tuple[str, str, str, str]     # table, module, tag or name, weakened to
 
 
-def empty() -> Section:
-    return {table: [] for table in COLUMNS}
+@dataclass
+class Row:
+    """One change. `label` says what a site is weakened to."""
+
+    table: str
+    module: str
+    name: str
+    label: str
+    facts: dict[str, Any]
+    results: dict[str, Result] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        return self.table, self.module, self.name, self.label
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Who judges it: of failure orders only explore knows anything."""
+        return ("explore",) if self.table == FAILURE else tuple(ENGINES)
+
+    def title(self) -> str:
+        if self.table == PROTOCOL:
+            return f"{self.module}/{self.name}"
+        return f"`{self.name}`" + (", failure order alone to " if self.table == FAILURE else " to ") + self.label
+
+    def verdict(self, engine: str) -> str:
+        return self.results[engine]["verdict"] if engine in self.results else SKIPPED
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+Certificate = dict[Key, Row]
 
 
-def _end(verdict: Verdict) -> str:
-    """The cell of an engine."""
-    if verdict.verdict == KILLED:
-        return f"KILLED by `{verdict.killer}`: {verdict.kind}"
-    return f"KEPT: {verdict.note}" if verdict.verdict == KEPT else verdict.verdict
+def said(row: Row, engine: str) -> str:
+    """A result for a person."""
+    result = row.results[engine]
+    return f"KILLED by {result['harness']}: {result['error']}" if result["verdict"] == KILLED else result["verdict"]
 
 
-def sections(verdicts: Sequence[Verdict]) -> Page:
-    """Rows by module, in the order of the sources. An engine that did not run leaves SKIP."""
-    page: Page = {}
-    rows: dict[int, tuple[str, Row]] = {}
-    for verdict in verdicts:
-        mutant, site = verdict.mutant, verdict.site
-        if id(mutant) not in rows:
-            table = "failure" if mutant.informative else "sites" if site else "protocol"
-            source = f"{mutant.file}:{mutant.line}"
-            if mutant.informative and site:
-                row = [f"`{site.name}`", source, site.order, mutant.orders[1]]
-            elif site:
-                row = [f"`{site.name}`", source, site.order, ", ".join(f"`{name}`" for name in site.partners), mutant.label]
-            else:
-                row = [mutant.name, source, mutant.why]
-            row = [_cell(c) for c in row]
-            row += [SKIPPED] * (len(COLUMNS[table]) - len(row))
-            page.setdefault(mutant.module, empty())[table].append(row)
-            rows[id(mutant)] = table, row
-        table, row = rows[id(mutant)]
-        row[COLUMNS[table].index(ENGINES[verdict.engine])] = _cell(_end(verdict))
-    return page
+def key_of(mutant: Mutant) -> Key:
+    if mutant.informative:
+        return FAILURE, mutant.module, mutant.name, mutant.orders[1]
+    return SITES if mutant.label else PROTOCOL, mutant.module, mutant.name, mutant.label
 
 
-def _key(table: str, row: Row) -> tuple[str, ...]:
-    return (row[0], row[LABEL[table]]) if table in LABEL else (row[0],)
-
-
-def keep_cells(old: Page, new: Page, ran: Iterable[str]) -> Page:
-    """`new`, with the page's cells where an engine did not run: what was not run is not written anew."""
-    ran = list(ran)
-    titles = {title for engine, title in ENGINES.items() if engine not in ran}
-    for module, section in new.items():
-        if "explore" not in ran:  # which alone judges failure orders
-            before = old.get(module, empty())
-            section["failure"] = before["failure"]
-            names = {row[0] for row in section["protocol"]}
-            only = [row for row in before["protocol"] if row[0] not in names and row[-1].startswith(SKIPPED)]
-            section["protocol"] = sorted(section["protocol"] + only)
-        for table, rows in section.items():
-            known = {_key(table, row): row for row in old.get(module, empty())[table]}
-            for row in rows:
-                before = known.get(_key(table, row))
-                for at, column in enumerate(COLUMNS[table]):
-                    if before and column in titles and before[2] == row[2]:
-                        row[at] = before[at]
-    return new
-
-
-def _table(columns: Sequence[str], rows: Sequence[Row]) -> list[str]:
-    return ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns),
-            *("| " + " | ".join(row) + " |" for row in rows), ""]
-
-
-def _summary(rows: Sequence[Row]) -> str:
-    parts = [f"{len({row[0] for row in rows})} sites, {len(rows)} weakenings."]
-    for title in ENGINES.values():
-        said = [row[COLUMNS["sites"].index(title)].split()[0].rstrip(":") for row in rows]
-        skipped = f", {said.count(SKIPPED)} skipped" if SKIPPED in said else ""
-        parts.append(f"{title}: {said.count(KILLED)} killed, {said.count(KEPT)} kept{skipped}.")
-    return " ".join(parts) + "\n"
-
-
-def render(page: Page) -> str:
-    out = [HEAD]
-    for module in sorted(page):
-        section = page[module]
-        out += [f"## {module}\n", _summary(section["sites"])]
-        for table, columns in COLUMNS.items():
-            if section[table] or table == "sites":
-                out += [INTRODUCTION[table]] if table in INTRODUCTION else []
-                out += _table(columns, section[table])
-    return "\n".join(out).rstrip("\n") + "\n"
-
-
-def _split(line: str) -> Row:
-    return [c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]]
-
-
-def parse(text: str) -> Page:
-    """Read a page back. Tables with other columns than ours are not read."""
-    page: Page = {}
-    section, table = empty(), ""
-    for line in text.splitlines():
-        heading = re.match(r"^## (\S+)$", line)
-        if heading:
-            section, table = page.setdefault(heading.group(1), empty()), ""
-        elif line.startswith("| "):
-            cells = _split(line)
-            named = next((name for name, columns in COLUMNS.items() if columns == cells), "")
-            if named:
-                table = named
-            elif table and len(cells) == len(COLUMNS[table]):
-                section[table].append(cells)
-        elif not line.startswith("|"):
-            table = ""
-    return page
-
-
-def hints(page: Page, engine: str) -> dict[tuple[str, str], str]:
-    """(name, weakened to) -> the harness that killed it when the page was written. Tried first: usually it still does."""
-    found: dict[tuple[str, str], str] = {}
-    for section in page.values():
-        for table in ("sites", "protocol"):
-            for row in section[table]:
-                killer = re.match(r"KILLED by `([^`]+)`", row[COLUMNS[table].index(ENGINES[engine])])
-                if killer:
-                    found[row[0].strip("`"), row[4] if table == "sites" else ""] = killer.group(1)
-    return found
-
-
-def _changed_orders(before: Sequence[Row], after: Sequence[Row]) -> dict[str, str]:
-    """Sites whose order is another one: said once, and not as rows that came and went."""
-    order = {row[0]: row[2] for row in before}
-    return {row[0]: f"{row[0]}: order at {row[1]} is {row[2]}, the page says {order[row[0]]}"
-            for row in after if order.get(row[0], row[2]) != row[2]}
-
-
-def _row_differences(table: str, before: Sequence[Row], after: Sequence[Row], changed: Container[str],
-                     ignore: Container[str]) -> list[str]:
-    out = []
-    known = {_key(table, row): row for row in before}
-    present = {_key(table, row): row for row in after}
-    for key in [*known, *(k for k in present if k not in known)]:
-        name = (" to " if table == "sites" else ", failure order alone to ").join(key)
-        if key[0] in changed:
-            continue
-        if key not in present:
-            out.append(f"{name}: on the page, not in the sources any more")
-        elif key not in known:
-            out.append(f"{name}: in the sources, not on the page")
+def unjudged(work: Work) -> Certificate:
+    """The rows of the sources, without results."""
+    out: Certificate = {}
+    for mutant, site in work:
+        where = {"file": mutant.file, "function": mutant.function}
+        if site:
+            facts = {**where, "order": site.order, "partners": site.partners, **({"keep": site.keep} if site.keep else {})}
         else:
-            out += [f"{name}: {column} is {b or 'empty'}, the page says {a or 'empty'}"
-                    for column, a, b in zip(COLUMNS[table], known[key], present[key]) if a != b and column not in ignore]
+            facts = {**where, "why": mutant.why}
+        row = Row(*key_of(mutant), facts)
+        row.results = {engine: {"verdict": SKIPPED} for engine in row.engines}
+        out[row.key] = row
     return out
 
 
-def differences(old: Page, new: Page, modules: Iterable[str], ran: Iterable[str]) -> list[str]:
-    """What differs between the page and the present, one line per site or mutant; of the engines only those that ran."""
-    ignore = {title for engine, title in ENGINES.items() if engine not in ran}
-    out: list[str] = []
-    for module in modules:
-        before, after = old.get(module, empty()), new.get(module, empty())
-        changed = _changed_orders(before["sites"], after["sites"])
-        out += changed.values()
-        for table in COLUMNS:
-            out += _row_differences(table, before[table], after[table], changed, ignore)
+def judged(work: Work, verdicts: Sequence[Verdict], old: Certificate, ran: Container[str]) -> Certificate:
+    """The rows of the sources with what the engines found. An engine that did not run keeps what the old certificate has
+    for the same order: what was not run is not written anew."""
+    out = unjudged(work)
+    for verdict in verdicts:
+        result = {"verdict": verdict.verdict}
+        if verdict.verdict == KILLED:
+            result |= {"harness": verdict.killer, "error": verdict.kind}
+        out[key_of(verdict.mutant)].results[verdict.engine] = result
+    for key, row in out.items():
+        before = old.get(key)
+        if before and before.facts.get("order") == row.facts.get("order"):
+            row.results |= {e: result for e, result in before.results.items() if e not in ran}
     return out
+
+
+def refresh(old: Certificate, now: Certificate) -> Certificate:
+    """The old results with the facts of the sources."""
+    return {key: Row(*key, now[key].facts if key in now else row.facts, row.results) for key, row in old.items()}
+
+
+def hints(rows: Certificate, engine: str) -> dict[tuple[str, str, str], str]:
+    """(module, name, label) -> the harness that killed it. Tried first: usually it still does."""
+    return {row.key[1:]: row.results[engine]["harness"] for row in rows.values()
+            if row.table != FAILURE and row.verdict(engine) == KILLED}
+
+
+# The file: keyed by tag, sorted, one line for each thing that changes alone.
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _members(pairs: Iterable[tuple[str, str]], indent: int) -> str:
+    return "{" + ",".join(f"\n{' ' * indent}{_line(name)}: {text}" for name, text in pairs) + "}"
+
+
+def _facts(row: Row) -> str:
+    return ", ".join(f"{_line(name)}: {_line(value)}" for name, value in row.facts.items())
+
+
+def _results(row: Row) -> str:
+    return ", ".join(f"{_line(engine)}: {_line(row.results[engine])}" for engine in row.engines)
+
+
+def _site(rows: Sequence[Row]) -> str:
+    parts = [_facts(rows[0])]
+    for table in (SITES, FAILURE):
+        mine = [(row.label, "{" + _results(row) + "}") for row in rows if row.table == table]
+        if mine:
+            parts.append(f"\n   {_line(table)}: {_members(mine, 4)}")
+    return "{" + ",".join(parts) + "}"
+
+
+def dump(rows: Certificate) -> str:
+    """The text of the file."""
+    sites: dict[str, list[Row]] = {}
+    mutants: dict[str, list[tuple[str, str]]] = {}
+    for key in sorted(rows):
+        row = rows[key]
+        if row.table == PROTOCOL:
+            mutants.setdefault(row.module, []).append((row.name, "{" + _facts(row) + ",\n    " + _results(row) + "}"))
+        else:
+            sites.setdefault(row.name, []).append(row)
+    parts = [("format", str(FORMAT)), ("sites", _members([(tag, _site(sites[tag])) for tag in sorted(sites)], 2)),
+             (PROTOCOL, _members([(module, _members(mutants[module], 3)) for module in sorted(mutants)], 2))]
+    return _members(parts, 1).removesuffix("}") + "\n}\n"
+
+
+class CertificateError(Exception):
+    """The file does not hold a certificate."""
+
+
+def load(text: str) -> Certificate:
+    """Read a file back; no text is an empty certificate."""
+    out: Certificate = {}
+    if not text:
+        return out
+    try:
+        data = json.loads(text)
+        if data["format"] != FORMAT:
+            raise CertificateError(f"format {data['format']}, want {FORMAT}")
+        for tag, site in data["sites"].items():
+            facts = {name: value for name, value in site.items() if name not in (SITES, FAILURE)}
+            for table in (SITES, FAILURE):
+                for label, results in site.get(table, {}).items():
+                    row = Row(table, tag.split(".")[0], tag, label, facts, results)
+                    out[row.key] = row
+        for module, name, mutant in ((m, n, x) for m, mutants in data[PROTOCOL].items() for n, x in mutants.items()):
+            row = Row(PROTOCOL, module, name, "", {n: v for n, v in mutant.items() if n not in ENGINES},
+                      {n: v for n, v in mutant.items() if n in ENGINES})
+            out[row.key] = row
+        for row in out.values():
+            for engine in row.engines:
+                row.results.setdefault(engine, {"verdict": SKIPPED})
+                said(row, engine)  # which needs all fields
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CertificateError(f"it cannot be read: {type(error).__name__} {error}") from error
+    return out
+
+
+# What differs between two certificates.
+
+def claims(old: Certificate, now: Certificate, modules: Container[str]) -> list[str]:
+    """Orders that changed, rows that came and rows that went: what only a run can put right."""
+    out: dict[str, None] = {}  # a set in order: a site is named once though it has several rows
+    order = {row.name: row.facts["order"] for row in old.values() if row.table == SITES}
+    changed = set()
+    for row in now.values():
+        if row.table == SITES and row.module in modules and order.get(row.name, row.facts["order"]) != row.facts["order"]:
+            changed.add(row.name)
+            out[f"`{row.name}`: order in {row.facts['file']}, {row.facts['function']}() is {row.facts['order']}, "
+                f"the certificate has {order[row.name]}"] = None
+    for key in [*old, *(k for k in now if k not in old)]:
+        row = old.get(key) or now[key]
+        if row.module not in modules or row.name in changed:
+            continue
+        if key not in now:
+            out[f"{row.title()}: in the certificate, not in the sources"] = None
+        elif key not in old:
+            out[f"{row.title()}: in the sources, not in the certificate"] = None
+    return list(out)
+
+
+def moved(old: Certificate, now: Certificate, modules: Container[str]) -> list[str]:
+    """Other facts that differ: rendering puts them right."""
+    out: dict[str, None] = {}
+    for key, row in now.items():
+        before = old.get(key)
+        if not before or row.module not in modules or before.facts == row.facts:
+            continue
+        name = row.title() if row.table == PROTOCOL else f"`{row.name}`"
+        for fact in dict.fromkeys([*before.facts, *row.facts]):
+            a, b = before.facts.get(fact), row.facts.get(fact)
+            if a != b and fact != "order":
+                out[f"{name}: {fact} is {_line(b) if b else 'empty'}, the certificate has {_line(a) if a else 'empty'}"] = None
+    return list(out)
+
+
+def results(old: Certificate, now: Certificate, modules: Container[str], ran: Container[str]) -> list[str]:
+    """Verdicts that differ, of the engines that ran."""
+    return [f"{row.title()}: {ENGINES[engine]} is {said(row, engine)}, the certificate has {said(old[key], engine)}"
+            for key, row in now.items() if key in old and row.module in modules
+            for engine in row.engines if engine in ran and said(row, engine) != said(old[key], engine)]

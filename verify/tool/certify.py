@@ -19,7 +19,7 @@ from .harness import Harness, collect
 from .mutants import Mutant, write_copy
 from .result import DEFECTS, FAIL, PASS, TIMEOUT, Outcome
 from .rows import Row, run_row
-from .sites import Site
+from .sites import LIBRARIES, Site
 from .svg import draw
 
 KILLED, SURVIVED, KEPT, SKIPPED, NOT_NEEDED = "KILLED", "SURVIVED", "KEPT", "SKIP", "NOT NEEDED"
@@ -67,22 +67,26 @@ def harnesses_of(module: str, root: Path, engine: str, full: bool) -> list[Harne
 
 @dataclass
 class Certifier:
-    """Holds what all mutants share. `hints` maps (name, label) to the harness that killed it last time."""
+    """Holds what all mutants share. `hints` maps (module, name, label) to the harness that killed it last time."""
 
     root: Path
     engine: str
     model: str
     harnesses: dict[str, list[Harness]]
-    hints: dict[tuple[str, str], str]
+    hints: dict[tuple[str, str, str], str]
     use_cache: bool = True
+    folders: Sequence[str] = LIBRARIES
 
-    def _run(self, harness: Harness, root: Path, cover: bool) -> Outcome:
-        return run_row(Row(harness, self.engine, self.model), Context(root, cover=cover), self.use_cache)
+    def context(self, root: Path, cover: bool = False) -> Context:
+        return Context(root, cover=cover, folders=self.folders)
+
+    def _run(self, harness: Harness, root: Path) -> Outcome:
+        return run_row(Row(harness, self.engine, self.model), self.context(root), self.use_cache)
 
     def first_run(self, harness: Harness) -> Outcome:
         """The harness on the library as it is."""
-        name = cache.key(harness, self.engine, self.model, Context(self.root)) if self.use_cache else None
-        return cache.load(name) or self._run(harness, self.root, cover=False)  # verify/run's result will do
+        name = cache.key(harness, self.engine, self.model, self.context(self.root, cover=True)) if self.use_cache else None
+        return cache.load(name) or self._run(harness, self.root)  # verify/run's result will do
 
     def baseline(self, jobs: int) -> list[str]:
         """Complaints about harnesses that do not pass on the library as it is: they could not tell a mutant from it."""
@@ -125,23 +129,25 @@ class Certifier:
         elif not self.harnesses[mutant.module]:
             verdict.verdict, verdict.note = SURVIVED, f"verify/{mutant.module}/ has no harness for {self.engine}"
         else:
-            verdict.verdict = SURVIVED
-            verdict.note = "no harness fails; write one that does, or say why none can: keep: reason, in the tag"
+            verdict.verdict, verdict.note = SURVIVED, "no harness fails; write one that does"
+            if site:
+                verdict.note = ("not needed by any harness; weaken the order, write a harness that fails, or say in the tag why "
+                                "none can: keep: reason")
         return verdict
 
     def judge(self, mutant: Mutant, site: Optional[Site]) -> Verdict:
         """Run harnesses on a changed copy until one finds a counterexample."""
         verdict = Verdict(mutant, site, self.engine, self.model)
         order = list(self.harnesses[mutant.module])
-        hint = self.hints.get((mutant.name, mutant.label))
+        hint = self.hints.get((mutant.module, mutant.name, mutant.label))
         order.sort(key=lambda h: h.name != hint)  # stable: the rest stays in order
         slow: list[str] = []
         with tempfile.TemporaryDirectory(prefix="lade-certify-") as folder:
             copy = Path(folder).resolve()
-            write_copy(mutant, self.root, copy)
+            write_copy(mutant, self.root, copy, self.folders)
             for harness in order:
                 moved = Harness(copy / harness.path.relative_to(self.root), harness.name, harness.fields, harness.sequential)
-                if self.take(verdict, harness, self._run(moved, copy, cover=False), slow):
+                if self.take(verdict, harness, self._run(moved, copy), slow):
                     return verdict
         return self.unnoticed(verdict, slow)
 
@@ -181,20 +187,26 @@ def disagreements(verdicts: Sequence[Verdict]) -> list[str]:
     return out
 
 
+def evidence(verdict: Verdict) -> tuple[str, str]:
+    """A counterexample as text and as a picture: the engine's own, or drawn from its graph."""
+    assert verdict.outcome
+    error, mutant = verdict.outcome.errors[0], verdict.mutant
+    what = f"[{mutant.name}] {verdict.site.order} -> {mutant.label}" if verdict.site else f"{mutant.name}: {mutant.why}"
+    title = f"{what}: {error.kind} found by {verdict.killer}"
+    text = f"{title}\n{mutant.file}:{mutant.line}\n{verdict.engine} {verdict.model}: {error.message}\n\n{error.trace}\n"
+    return text, error.svg or (draw(Graph.from_json(error.graph), title) if error.graph else "")
+
+
 def keep_evidence(verdicts: Sequence[Verdict], folder: Path) -> int:
-    """Write each counterexample as text and as a picture: the engine's own, or drawn from its graph."""
+    """Write the counterexamples to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for verdict in verdicts:
         if verdict.verdict != KILLED or not verdict.outcome:
             continue
-        error, mutant = verdict.outcome.errors[0], verdict.mutant
-        what = f"[{mutant.name}] {verdict.site.order} -> {mutant.label}" if verdict.site else f"{mutant.name}: {mutant.why}"
-        title = f"{what}: {error.kind} found by {verdict.killer}"
-        place = folder / f"{mutant.slug()}.{verdict.engine}"
-        text = (f"{title}\n{mutant.file}:{mutant.line}\n{verdict.engine} {verdict.model}: {error.message}\n\n{error.trace}\n")
+        text, picture = evidence(verdict)
+        place = folder / f"{verdict.mutant.slug()}.{verdict.engine}"
         Path(f"{place}.txt").write_text(text, encoding="utf-8")
-        picture = error.svg or (draw(Graph.from_json(error.graph), title) if error.graph else "")
         if picture:
             Path(f"{place}.svg").write_text(picture, encoding="utf-8")
         count += 1

@@ -15,6 +15,7 @@ from .sites import LIBRARIES
 
 MODELLING = ("genmc", "cbmc", "explore")
 DEFAULT_TIMEOUT = 60
+OWN = Path(__file__).resolve().parent.parent  # the runner's own verify/: its harness.h serves trees without one
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Context:
     full: bool = False
     cover: bool = True          # a weakening run asks only for a counterexample
     kept: bool = False          # explore: the program and its result are kept, for verify/certify
+    folders: Sequence[str] = LIBRARIES  # below root, with the sources
     work: Path = field(default_factory=lambda: Path("."))  # scratch folder of the row
 
     def include_flags(self, harness: Harness, engine: str) -> list[str]:
@@ -36,8 +38,11 @@ class Context:
             if (self.root / library / f"{module}.h").exists():  # where the module lives; it sees those above it
                 places += [self.root / above for above in reversed(LIBRARIES[1:i + 2])]
                 places += [self.root / above / "include" for above in LIBRARIES[1:i + 2]]
+        places += [self.root / name / more for name in self.folders if name not in LIBRARIES for more in ("include", "")]
+        own = next(place for place in (self.root / "verify", OWN) if (place / "harness.h").exists())
+        places += [own] if own not in places else []
         if engine in MODELLING:
-            places.insert(0, self.root / "verify" / "model")
+            places.insert(0, own / "model")
         return [f"-I{place}" for place in places]
 
     def relative(self, text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Sequence
 
-from .sites import LIBRARIES, LOAD_PART, Site
+from .sites import LIBRARIES, LOAD_PART, Site, Source
 
 STEPS = {
     "load": {"seq_cst": ["acquire"], "acquire": ["relaxed"], "consume": ["relaxed"]},
@@ -35,12 +35,14 @@ class Mutant:
     orders: tuple[str, str] = ("", "")  # what to set at run time: order, failure order; empty: leave it, or not by an order
     informative: bool = False           # says something about the site, but may survive
     only: str = ""                      # the engine that can run the code; empty: all can
+    function: str = ""                  # that holds the change; empty: it is outside of all
 
     def fits(self, engine: str) -> bool:
         return engine == "explore" if self.informative else self.only in ("", engine)
 
     def slug(self) -> str:
-        return re.sub(r"[^\w.]+", "-", f"{self.name}-{self.label}" if self.label else self.name).strip("-")
+        """A file name; modules may have protocol mutants of one name."""
+        return re.sub(r"[^\w.]+", "-", f"{self.name}-{self.label}" if self.label else f"{self.module}-{self.name}").strip("-")
 
 
 def _edit(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
@@ -56,7 +58,8 @@ def weaken(site: Site, root: Path, pair_together: bool) -> list[Mutant]:
     text = (root / site.file).read_text(encoding="utf-8")
 
     def made(label: str, edits: Sequence[tuple[int, int, str]], orders: tuple[str, str]) -> Mutant:
-        return Mutant(site.module, site.name, site.file, site.line, label, _edit(text, edits), orders=orders)
+        return Mutant(site.module, site.name, site.file, site.line, label, _edit(text, edits), orders=orders,
+                      function=site.function)
 
     first = site.orders[0]
     out = []
@@ -83,7 +86,8 @@ def _failure_alone(site: Site, text: str) -> list[Mutant]:
     while STEPS["load"].get(name):
         name = STEPS["load"][name][0]
         changed = _edit(text, [(failure.start, failure.end, f"memory_order_{name}")])
-        out.append(Mutant(site.module, site.name, site.file, site.line, f"{first.name}/{name}", changed, orders=("", name)))
+        out.append(Mutant(site.module, site.name, site.file, site.line, f"{first.name}/{name}", changed, orders=("", name),
+                          function=site.function))
     return out
 
 
@@ -122,6 +126,11 @@ def _parse(path: Path) -> dict[str, str]:
     return {name: ("\n" if name in ("replace", "with") else " ").join(lines).strip("\n") for name, lines in fields.items()}
 
 
+def _first_change(old: str, new: str) -> int:
+    """How many characters of a replaced text come before the first one that differs."""
+    return next((at for at, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
+
+
 def protocol_mutants(module: str, root: Path) -> list[Mutant]:
     """The changes that people thought of: verify/MODULE/mutants/*."""
     out = []
@@ -129,21 +138,29 @@ def protocol_mutants(module: str, root: Path) -> list[Mutant]:
         if not path.is_file() or path.name.startswith("."):
             continue
         fields = _parse(path)
-        text = (root / fields["file"]).read_text(encoding="utf-8")
-        old = fields["replace"]
+        source = Source(root / fields["file"], root)
+        text, old = source.text, fields["replace"]
         if not old.strip() or text.count(old) != 1:
             raise MutantError(f"{path}: the text to replace occurs {text.count(old)} times in {fields['file']}, want once")
-        line = text[:text.index(old)].count("\n") + 1
-        out.append(Mutant(module, fields["name"].strip(), fields["file"], line, "",
-                          text.replace(old, fields["with"]), fields["why"].strip(), only=fields.get("engine", "").strip()))
+        at = text.index(old)
+        out.append(Mutant(module, fields["name"].strip(), fields["file"], source.line(at), "",
+                          text.replace(old, fields["with"]), fields["why"].strip(), only=fields.get("engine", "").strip(),
+                          function=source.function(at + _first_change(old, fields["with"]))))
     return out
 
 
-def write_copy(mutant: Mutant, root: Path, target: Path) -> None:
+NOT_COPIED = ("tool", "engine", "negative", "litmus", "oracle")  # folders of this project's verify/
+
+
+def write_copy(mutant: Mutant, root: Path, target: Path, folders: Sequence[str] = LIBRARIES) -> None:
     """A copy of the libraries and verify/ with the changed file. All, because a quoted include looks next to the includer first."""
-    skip = shutil.ignore_patterns("__pycache__", "tool", "engine", "negative", "litmus", "museum", "build", "test", "mutants",
-                                  "oracle")
-    for folder in (*LIBRARIES, "verify"):
+    skip = {"__pycache__", "build", "test", "mutants"}
+    own = {name for name in NOT_COPIED if name != mutant.module}
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        return {name for name in names if name in skip or (name in own and Path(folder) == root / "verify")}
+
+    for folder in (*folders, "verify"):
         if (root / folder).is_dir():
-            shutil.copytree(root / folder, target / folder, ignore=skip, symlinks=True)
+            shutil.copytree(root / folder, target / folder, ignore=ignored, symlinks=True, dirs_exist_ok=True)
     (target / mutant.file).write_text(mutant.text, encoding="utf-8")

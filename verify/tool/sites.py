@@ -15,9 +15,9 @@ import bisect
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Iterator, Optional, Sequence
 
-LIBRARIES = ("lib", "load", "gpu")  # folders whose orders are sites
+LIBRARIES = ("lib", "load", "gpu")  # folders whose orders are sites, unless the caller names others
 
 ORDER = r"memory_order_(relaxed|consume|acquire|release|acq_rel|seq_cst)"
 NAME = r"\[[a-z]\w*\.[\w.-]+\]"
@@ -51,6 +51,7 @@ class Site:
     partners: list[str] = field(default_factory=list)
     keep: str = ""
     last_line: int = 0  # of the call, which may span lines
+    function: str = ""  # the function or macro that holds the access
 
     @property
     def module(self) -> str:
@@ -59,6 +60,59 @@ class Site:
     @property
     def order(self) -> str:
         return "/".join(order.name for order in self.orders)
+
+
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)(?:[^\n\\]|\\\n|\\.)*", re.M)
+_NAMED = re.compile(r"\b(?!__attribute__|_Alignas|if\b|for\b|while\b|switch\b)(\w+)\s*\($")
+
+
+def _name_before(head: str) -> str:
+    """The name in front of the last parameter list of a declaration, whose body follows."""
+    depth = 0
+    for at in range(len(head) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(head[at], 0)
+        if head[at] == "(" and depth == 0:
+            found = _NAMED.search(head[:at + 1])
+            if found:
+                return found.group(1)
+    return ""
+
+
+def _bodies(code: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, name) of each function and macro of a file without comments. Of the branches of an #if each is read as
+    if it stood alone."""
+    depth, start, outer = 0, 0, []  # start: of the declaration at hand; outer: depths in front of open #ifs
+    tokens = re.compile(_DIRECTIVE.pattern + r"|[{};]", re.M)
+    name = ""
+    for found in tokens.finditer(code):
+        word, directive = found.group(0), found.group(1)
+        if directive:
+            if directive == "define":
+                macro = re.match(r"[ \t]*#[ \t]*define[ \t]+(\w+)", word)
+                yield found.start(), found.end(), macro.group(1) if macro else ""
+            elif directive.startswith("if"):
+                outer.append(depth)
+            elif directive.startswith("el") and outer:
+                depth = outer[-1]
+            elif directive == "endif" and outer:
+                outer.pop()
+            start = found.end() if depth == 0 else start
+        elif word == "{":
+            head = code[start:found.start()]
+            if depth == 0 and head.split()[:1] == ["extern"] and "(" not in head:
+                start = found.end()  # extern "C" {
+                continue
+            if depth == 0:
+                name = _name_before(head)
+            depth += 1
+        elif word == "}" and depth > 0:
+            depth -= 1
+            if depth == 0:
+                if name:
+                    yield start, found.end(), name
+                start = found.end()
+        elif depth == 0:
+            start = found.end()
 
 
 class Source:
@@ -70,6 +124,7 @@ class Source:
         self.comments: list[tuple[int, int, str]] = []
         self.code = _LEXEMES.sub(self._blank, self.text)
         self.starts = [0] + [m.end() for m in re.finditer("\n", self.text)]
+        self.bodies = list(_bodies(self.code))
 
     def _blank(self, found: re.Match[str]) -> str:
         word = found.group(0)
@@ -77,6 +132,13 @@ class Source:
             inner = word[2:-2] if word.startswith("/*") else word[2:]
             self.comments.append((found.start(), found.end(), " ".join(inner.split())))
         return re.sub(r"[^\n]", " ", word)
+
+    def function(self, at: int) -> str:
+        """The name of the function or macro around a position; empty outside of all."""
+        for start, end, name in self.bodies:
+            if start <= at < end:
+                return name
+        return ""
 
     def line(self, at: int) -> int:
         return bisect.bisect_right(self.starts, at)
@@ -172,7 +234,7 @@ def _scan_file(source: Source, scan: Scan) -> None:
         used[begin] = text
         scan.sites.append(Site(parsed.group(1)[1:-1], source.name, source.line(call[0]), kind, orders, call,
                                [word[1:-1] for word in re.findall(NAME, parsed.group(2))], parsed.group(3) or "",
-                               source.line(call[1] - 1)))
+                               source.line(call[1] - 1), source.function(call[0])))
     for begin, _, text in source.comments:
         if re.match(NAME, text) and begin not in used:
             tag_name = re.match(NAME, text)
@@ -180,12 +242,16 @@ def _scan_file(source: Source, scan: Scan) -> None:
                                  "belongs to no order stronger than relaxed")
 
 
-def scan_library(root: Path) -> Scan:
+def _sources(folder: Path) -> list[Path]:
+    """The C files below a folder, without those of its tests."""
+    return [path for path in sorted(folder.rglob("*.[ch]")) if "test" not in path.relative_to(folder).parts[:-1]]
+
+
+def scan_library(root: Path, folders: Sequence[str] = LIBRARIES) -> Scan:
     """Read all sources and check that tags are complete: no untagged order, no missing partner, no name twice."""
     scan = Scan()
-    for folder in (root / name for name in LIBRARIES):
-        for path in sorted([*folder.glob("*.c"), *folder.glob("*.h"), *(folder / "include" / "lade").glob("*.h")]):
-            _scan_file(Source(path, root), scan)
+    for path in (path for name in folders for path in _sources(root / name)):
+        _scan_file(Source(path, root), scan)
     names: dict[str, Site] = {}
     for site in scan.sites:
         if site.name in names:

@@ -8,11 +8,12 @@ each weakened run the engine's list of calls must show that the site was execute
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
-from typing import Any, Optional
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, Optional, Sequence
 
-from .certify import Certifier, Verdict
-from .engine import Context, vacuous_if
+from .certify import Certifier, Verdict, Work
+from .engine import vacuous_if
 from .harness import Harness
 from .mutants import Mutant
 from .programs import Program, build, run_program
@@ -60,7 +61,7 @@ class RunTimeCertifier(Certifier):
     calls: dict[str, list[Call]] = field(default_factory=dict)
 
     def first_run(self, harness: Harness) -> Outcome:
-        program, bad = build(harness, self.model, Context(self.root, cover=False))
+        program, bad = build(harness, self.model, self.context(self.root))
         if not program:
             assert bad
             return bad
@@ -95,3 +96,17 @@ class RunTimeCertifier(Certifier):
             if self.take(verdict, harness, vacuous_if(outcome, harness, self.engine, self.model, None), slow):
                 return verdict
         return self.unnoticed(verdict, slow)
+
+
+def repeat(certifier: RunTimeCertifier, work: Work, killers: Sequence[str], jobs: int) -> list[Verdict]:
+    """Each mutant again with the one harness that is known to kill it, for its counterexample. Results that are kept cost
+    no run."""
+    known = {harness.name: harness for group in certifier.harnesses.values() for harness in group}
+
+    def one(pair: tuple[Mutant, Optional[Site]], killer: str) -> Verdict:
+        mutant, site = pair
+        alone = [known[killer]] if killer in known else []
+        return replace(certifier, harnesses={mutant.module: alone}).judge(mutant, site)
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        return list(pool.map(one, work, killers))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import unittest
 
+from ..certificate import ENGINES
 from ..process import find_tool
 from .case import BOX_HARNESS
-from .test_certify import Library
+from .test_certify import BY_MP, MP_RACE, Library
 
 BOTH = unittest.skipUnless(find_tool("genmc"), "genmc not found")
 LOAD = "if (atomic_load_explicit(&full, memory_order_acquire)) { /* [box.take] -> [box.put] */"
@@ -23,40 +24,36 @@ class Engines(Library):
         self.assertEqual((code, output.splitlines()[-1]), (0, "0 passed, 0 failed, 2 skipped"), output)
         self.assertIn("SKIPPED 2 weakenings under genmc: genmc not found", output)
         self.assertIn("MPI-SWS/genmc", output)
-        self.assertFalse((self.folder / "docs" / "certificate.md").exists())
+        self.assertFalse(self.data.exists())
         code, output = self.certify()
         self.assertEqual((code, output.splitlines()[-1]), (0, "2 passed, 0 failed, 2 skipped"), output)
         self.assertIn("MPI-SWS/genmc", output)
-        self.assertEqual(self.page().count("| KILLED by `box/mp`: race | SKIP |"), 2)
+        self.assertEqual(self.page().count(f"| {BY_MP}race | SKIP |"), 2)
         code, output = self.certify("--check")
         self.assertEqual((code, output.splitlines()[-1]), (0, "2 passed, 0 failed, 2 skipped"), output)
 
-    def test_missing_column_is_neither_stale_nor_rewritten(self) -> None:
+    def test_missing_engine_is_neither_stale_nor_rewritten(self) -> None:
         self.certify("--engine", "explore")
-        for cell in ("KILLED by `box/other`: leak", "KILLED by `box/mp`: race"):
-            text = self.page().replace("race | SKIP |", f"race | {cell} |")
-            text = text.replace("GenMC: 0 killed, 0 kept, 2 skipped", "GenMC: 2 killed, 0 kept")
-            (self.folder / "docs" / "certificate.md").write_text(text)
+        self.assertEqual(self.result("box.put", "relaxed", "genmc"), {"verdict": "SKIP"})
+        for result in ({"verdict": "KILLED", "harness": "box/other", "error": "leak"}, MP_RACE):
+            self.edit("box.put", "relaxed", "genmc", result)
+            text = self.data.read_text(), self.page()
             for words in (("--check", "--engine", "explore"), ("--engine", "explore")):
                 code, output = self.certify(*words)
-                self.assertEqual((code, self.page()), (0, text), output)
-            (self.folder / "docs" / "certificate.md").write_text(text.replace(cell, "SKIP").replace(
-                "GenMC: 2 killed, 0 kept", "GenMC: 0 killed, 0 kept, 2 skipped"))
-        (self.folder / "docs" / "certificate.md").write_text(text.replace("KILLED by `box/mp`: race | KILLED", "KEPT: so | KILLED", 1))
+                self.assertEqual((code, (self.data.read_text(), self.page())), (0, text), output)
+        self.edit("box.put", "relaxed", "explore", {"verdict": "KEPT"})
         code, output = self.certify("--check", "--engine", "explore")
         self.assertEqual(code, 1, output)
-        self.assertIn("stale: `box.put` to relaxed: explore is KILLED by `box/mp`: race, the page says KEPT: so", output)
+        self.assertIn("stale: `box.put` to relaxed: explore is KILLED by box/mp: race, the certificate has KEPT", output)
 
     @BOTH
     def test_check_compares_both(self) -> None:
-        self.certify()
-        text = self.page()
-        for title, changed in (("explore", text.replace("| KILLED by `box/mp`: race |", "| KILLED by `box/no`: race |", 1)),
-                               ("GenMC", text.replace(": race |\n", ": leak |\n", 1))):
-            (self.folder / "docs" / "certificate.md").write_text(changed)
+        for engine, title in ENGINES.items():
+            self.certify()
+            self.edit("box.put", "relaxed", engine, {**MP_RACE, "error": "leak"})
             code, output = self.certify("--check")
             self.assertEqual(code, 1, output)
-            self.assertIn(f"stale: `box.put` to relaxed: {title} is KILLED by `box/mp`: race", output)
+            self.assertIn(f"stale: `box.put` to relaxed: {title} is KILLED by box/mp: race", output)
 
     @BOTH
     def test_engines_disagree(self) -> None:
@@ -70,7 +67,7 @@ class Engines(Library):
             for site in ("box.put release -> relaxed at lib/box.c:7", "box.take acquire -> relaxed at lib/box.c:12"):
                 self.assertIn(f"error: ENGINES DISAGREE on {site}: explore says KILLED (by box/mp: race), genmc says "
                               + ("KEPT" if keep else "SURVIVED"), output)
-            self.assertFalse((self.folder / "docs" / "certificate.md").exists())
+            self.assertFalse(self.data.exists())
             if not keep:
                 self.change("[box.put] -> [box.take]", "[box.put] -> [box.take] keep: made up")
                 self.change("[box.take] -> [box.put]", "[box.take] -> [box.put] keep: made up")
@@ -83,7 +80,7 @@ class Engines(Library):
             code, output = self.certify("--engine", "explore")
             self.assertEqual((code, output.splitlines()[-1]), (1, "2 passed, 1 failed, 0 skipped"), output)
             self.assertRegex(output, r"FAIL +explore .*box.unused acquire -> relaxed  the weakening hits nothing")
-            self.assertFalse((self.folder / "docs" / "certificate.md").exists())
+            self.assertFalse(self.data.exists())
             text = self.box.read_text()
             self.box.write_text(text.replace("[box.unused] -> [box.put] */", "[box.unused] -> [box.put] keep: made up */"))
 
@@ -101,16 +98,16 @@ class Engines(Library):
                     "    atomic_store_explicit(&full, 1, memory_order_relaxed);")
         code, output = self.certify()
         self.assertEqual((code, output.splitlines()[-1]), (0, self.counts(passed=2)), output)
-        self.assertIn("| release | `box.take` | removed | KILLED by `box/mp`: race |", self.page())
+        self.assertIn(f"| release | `box.take` | removed | {BY_MP}race |", self.page())
 
     def test_failure_order_not_needed(self) -> None:
         self.change(LOAD, CAS.format(expected=1, test="", more=""))
         code, output = self.certify()
         self.assertEqual((code, output.splitlines()[-1]), (0, self.counts(passed=2)), output)
         self.assertIn("failure orders alone, for information: 0 killed, 1 not needed", output)
-        self.assertIn("| `box.take` | lib/box.c:13 | acquire/acquire | relaxed | NOT NEEDED |", self.page())
+        self.assertIn("`box_take` | acquire/acquire | relaxed | NOT NEEDED |", self.page())
         self.assertEqual(self.certify("--check")[0], 0)
-        (self.folder / "docs" / "certificate.md").write_text(self.page().replace("NOT NEEDED |", "KILLED by `box/mp`: race |"))
+        self.edit("box.take", "relaxed", "explore", MP_RACE, "failure")
         code, output = self.certify("--check")
         self.assertEqual(code, 1, output)
         self.assertIn("stale: `box.take`, failure order alone to relaxed: explore is NOT NEEDED", output)
@@ -129,7 +126,7 @@ class Engines(Library):
         code, output = self.certify()
         self.assertEqual((code, output.splitlines()[-1]), (0, self.counts(passed=2)), output)
         self.assertIn("failure orders alone, for information: 1 killed, 0 not needed", output)
-        self.assertIn("| `box.take` | lib/box.c:13 | acquire/acquire | relaxed | KILLED by `box/mp`: race |", self.page())
+        self.assertIn(f"`box_take` | acquire/acquire | relaxed | {BY_MP}race |", self.page())
         self.assertTrue((self.folder / "build" / "certificate" / "box.take-acquire-relaxed.explore.svg").exists())
 
     def test_programs_are_kept(self) -> None:

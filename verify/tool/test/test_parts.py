@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import unittest
 import xml.dom.minidom
+from pathlib import Path
 
+from ..certificate import dump, judged, key_of, load
+from ..certify import KILLED, SKIPPED, Verdict
 from ..graph import parse_genmc
 from ..mutants import Mutant
 from ..result import PASS, Outcome
-from ..sites import Order, Site
+from ..sites import Order, Site, Source
 from ..svg import draw, own_names
 from ..weakening import lines_of, took_effect
 
@@ -46,6 +50,66 @@ x: [ (0, 1): Wrlx (G#(0, 104), 0) (1, 1): Wrlx (G#(0, 104), 1) ]
         svg = """<svg><marker id='a'/><path marker-end='url(#a)'/><rect id="b" width="1"/></svg>"""
         self.assertEqual(own_names(svg, "x-"),
                          """<svg><marker id='x-a'/><path marker-end='url(#x-a)'/><rect id="x-b" width="1"/></svg>""")
+
+    CODE = """#ifdef __cplusplus
+extern "C" {
+#endif
+#define MACRO(x) do { \\
+        at_macro; } while (0)
+struct pair { int at_struct; };
+static int table[] = {1, at_table};
+__attribute__((noinline)) static int plain(int (*f)(void))
+{
+    if (f()) { at_plain; }
+    const char *s = "}"; // }
+    return at_end;
+}
+int branches(void)
+{
+#ifdef A
+    if (a) {
+#else
+    if (b) {
+#endif
+        at_branch;
+    }
+    return at_both;
+}
+at_outside;
+int last(void) { for (;;) { at_last; } }
+#ifdef __cplusplus
+}
+#endif
+"""
+
+    def test_functions(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "x.c").write_text(self.CODE)
+            source = Source(Path(folder) / "x.c", Path(folder))
+        for mark, name in (("macro", "MACRO"), ("struct", ""), ("table", ""), ("plain", "plain"), ("end", "plain"),
+                           ("branch", "branches"), ("both", "branches"), ("outside", ""), ("last", "last")):
+            self.assertEqual(source.function(self.CODE.index(f"at_{mark}")), name, mark)
+
+    def test_what_did_not_run_is_kept(self) -> None:
+        """GenMC alone: explore's results stay, those of failure orders and of mutants that are explore's own among them."""
+        site = Site("box.cas", "lib/box.c", 7, "cas", [Order("acquire", 0, 0), Order("acquire", 0, 0)], (0, 0), function="f")
+        step = Mutant("box", site.name, site.file, 7, "relaxed/relaxed", "", orders=("relaxed", "relaxed"), function="f")
+        alone = Mutant("box", site.name, site.file, 7, "acquire/relaxed", "", orders=("", "relaxed"), informative=True,
+                       function="f")
+        wrong = Mutant("box", "wrong", site.file, 9, "", "", why="because", only="explore")
+        work = [(step, site), (alone, site), (wrong, None)]
+
+        def verdicts(engine: str, word: str) -> list[Verdict]:
+            return [Verdict(m, s, engine, "rc11", word, "box/mp", "race") for m, s in work if m.fits(engine)]
+
+        first = judged(work, verdicts("explore", KILLED), {}, ["explore"])
+        self.assertEqual([row.verdict("genmc") for row in first.values()], [SKIPPED] * 3)
+        self.assertEqual(load(dump(first)), first)
+        both = judged(work, verdicts("genmc", KILLED), load(dump(first)), ["genmc"])
+        self.assertEqual([row.verdict("explore") for row in both.values()], [KILLED] * 3)
+        self.assertEqual([row.verdict("genmc") for row in both.values()], [KILLED, SKIPPED, SKIPPED])
+        site.orders = [Order("seq_cst", 0, 0), Order("seq_cst", 0, 0)]  # another order: what was known of it is not
+        self.assertEqual(judged(work, [], both, [])[key_of(step)].verdict("explore"), SKIPPED)
 
     SITE = Site("box.put", "lib/box.c", 7, "store", [Order("release", 0, 0)], (0, 0), last_line=8)
 
