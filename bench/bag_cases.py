@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""bench/run bag: the bag against a mutex, the paper's buckets, queues and a replay buffer."""
+"""bench/run bag: the bag against a mutex, the buckets of Lin 2026, queues and a replay buffer."""
 import os
 import pathlib
 
 from measure import Candidate, Table, private, promise
 
-ABOUT = "the bag against a mutex, the paper's buckets, queues and cpprb"
+ABOUT = "the bag against a mutex, the buckets of Lin 2026, queues and cpprb"
 GROUPS = ["tbb", "cpprb"]  # of tools/setup
 BUDGET = (130, 720)  # seconds after which nothing is repeated: quick, full
 CAPACITIES = [1000, 100_000, 1_000_000]

@@ -480,6 +480,9 @@ void picture_write(const char *path);
 void report_write(const char *path, const char *verdict, double seconds);
 void trace_partner(void);
 bool trace_hidden(const struct event *e);
+
+/* Is the other access of the race plain, and shown right before this event of its thread? */
+bool trace_partner_precedes(const struct event *e);
 const char *order_name(int order);
 
 /* Atomic call sites that were executed, with the orders they had. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMN = 350, ROW = 44, LEFT = 20, TOP = 50, BOX = 310 };
+enum { COLUMN = 350, ROW = 44, LEFT = 20, TOP = 50, BOX = 310, CHARACTER = 8 /* no wider */ };
 
 static void escaped(FILE *out, const char *s)
 {
@@ -86,34 +86,65 @@ static void arrows(FILE *out, const int *row_of)
     }
 }
 
+/* Gives each shown event its row. The other access of a race gets the row before the event that follows it in its thread, so
+ * that program order runs downwards; other_row is -1 where there is none. Returns the number of rows. */
+static int assign_rows(const int *order, int count, int *row_of, int *other_row)
+{
+    int rows = 0;
+
+    *other_row = -1;
+    for (int i = 0; i < count; i++) {
+        if (*other_row < 0 && trace_partner_precedes(ev(order[i])))
+            *other_row = rows++;
+        if (shown(ev(order[i])))
+            row_of[order[i]] = rows++;
+    }
+    if (*other_row < 0 && failure.other_pc)
+        *other_row = rows++;
+    return rows;
+}
+
+static void header(FILE *out, int rows, const char *why)
+{
+    int columns = LEFT * 2 + COLUMN * run_threads(), text = LEFT * 2 + CHARACTER * (int)strlen(why);
+    int width = columns > text ? columns : text, height = y_of(rows + 1) + 60;
+
+    fprintf(
+        out,
+        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' width='%d' height='%d' font-family='monospace' "
+        "font-size='12'>\n",
+        width, height, width, height);
+    fprintf(out,
+            "<style>.s{font-size:10px}</style><defs><marker id='a' markerWidth='8' markerHeight='8' refX='7' refY='3' "
+            "orient='auto'><path d='M0 0 L7 3 L0 6 z'/></marker></defs>\n<rect width='100%%' height='100%%' "
+            "fill='white'/>\n");
+    for (int t = 0; t < run_threads(); t++)
+        fprintf(out, "<text x='%d' y='30' font-weight='bold'>T%d</text>\n", x_of(t), t);
+}
+
 void picture_write(const char *path)
 {
-    int count, *order = trace_order(&count), rows = 0, *row_of = calloc((size_t)G->count + 1, sizeof *row_of);
+    int count, *order = trace_order(&count), *row_of = calloc((size_t)G->count + 1, sizeof *row_of), other_row, rows;
     FILE *out = fopen(path, "w");
     char why[600];
 
     if (!out || !row_of)
         engine_bug("cannot write %s: %s", path, strerror(errno));
-    for (int i = 0; i < count; i++)
-        if (shown(ev(order[i])))
-            row_of[order[i]] = rows++;
-    fprintf(out, "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='monospace' font-size='12'>\n",
-            LEFT * 2 + COLUMN * run_threads(), y_of(rows + 3) + 30);
-    fprintf(out, "<style>.s{font-size:10px}</style><defs><marker id='a' markerWidth='8' markerHeight='8' refX='7' refY='3' "
-                 "orient='auto'><path d='M0 0 L7 3 L0 6 z'/></marker></defs>\n<rect width='100%%' height='100%%' fill='white'/>\n");
-    for (int t = 0; t < run_threads(); t++)
-        fprintf(out, "<text x='%d' y='30' font-weight='bold'>T%d</text>\n", x_of(t), t);
+    rows = assign_rows(order, count, row_of, &other_row);
+    trace_sentence(why, sizeof why);
+    header(out, rows, why);
     for (int i = 0; i < count; i++) {
         const struct event *e = ev(order[i]);
         if (shown(e))
             box(out, e->thread, row_of[order[i]], trace_event(e), e->pc,
-                e->pc == failure.pc && e->thread == failure.thread ? "#fcc" : e->weakened ? "#ffd" : "#f4f4f4");
+                e->pc == failure.pc && e->thread == failure.thread ? "#fcc"
+                : e->weakened                                      ? "#ffd"
+                                                                   : "#f4f4f4");
     }
     arrows(out, row_of);
-    if (failure.other_pc)
-        box(out, failure.other_thread, rows++, "the other access", failure.other_pc, "#fdd");
+    if (other_row >= 0)
+        box(out, failure.other_thread, other_row, "the other access", failure.other_pc, "#fdd");
     box(out, failure.thread, rows++, error_name(failure.kind), failure.pc, "#fbb");
-    trace_sentence(why, sizeof why);
     fprintf(out, "<text x='%d' y='%d'>", LEFT, y_of(rows) + 20);
     escaped(out, failure.text);
     fprintf(out, "</text><text x='%d' y='%d'>", LEFT, y_of(rows) + 40);

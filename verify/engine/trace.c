@@ -298,11 +298,10 @@ static void plain_row(FILE *out, uint64_t pc, int t, bool write, bool mark)
     row(out, t, text, pc, mark);
 }
 
-/* Is a plain access of the race to be told just before this event of its thread? */
-static bool tell_partner(const struct event *e, int index)
+bool trace_partner_precedes(const struct event *e)
 {
     return failure.kind == ERR_RACE && !failure.other_atomic && failure.other_pc && e->thread == failure.other_thread &&
-           index == failure.other_epoch;
+           e->index == failure.other_epoch;
 }
 
 void trace_print(FILE *out)
@@ -316,7 +315,7 @@ void trace_print(FILE *out)
     fprintf(out, "\n");
     for (int i = 0; i < count; i++) {
         const struct event *e = ev(order[i]);
-        if (!told && tell_partner(e, e->index)) {
+        if (!told && trace_partner_precedes(e)) {
             plain_row(out, failure.other_pc, failure.other_thread, failure.other_write, true);
             told = true;
         }

@@ -44,7 +44,7 @@ FIELDS = {
     "stall": "seconds without a finished round after which native and tsan report a deadlock or livelock (default 20)",
     "tier": "full: only with --full",
     "lin-spec": "specification harness whose outcomes GenMC collects first; this one is then checked to refine it",
-    "outcome": "litmus only: Never, Sometimes or Always, said of the condition",
+    "outcome": "litmus only: Never, Sometimes or Always: how often the condition must hold",
 }
 
 _FIELD = re.compile(r"^([a-z][a-z-]*)(?: +([a-z]+(?:/[a-z0-9]+)?))? *:(?: +|$)(.*)$")
