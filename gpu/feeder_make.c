@@ -4,6 +4,7 @@
 #include "feeder.h"
 
 #include "alloc.h"
+#include "ignore.h"
 #include "thread.h"
 
 #include <inttypes.h>
@@ -132,7 +133,7 @@ void lade_feeder_leave(struct lade_feeder *f)
 
 static void end_threads(struct lade_feeder *f)
 {
-    (void)lade_feeder_close(f, LADE_FOREVER);
+    lade_ignore(lade_feeder_close(f, LADE_FOREVER)); /* no timeout: it ends closed, or the device is lost */
     for (unsigned i = 0; i < f->threads; i++)
         pthread_join(f->thread[i], NULL);
 }

@@ -2,6 +2,8 @@
 /* How loaders come into being, and go. */
 #include "loader.h"
 
+#include "ignore.h"
+#include "seed.h"
 #include "sized.h"
 
 #include <lade/fork.h>
@@ -35,6 +37,8 @@ static int check(const struct lade_loader_config *c, struct lade_error *error)
         return refuse(error, "at most 256 threads and 1,024 slots");
     if (c->shards > LADE_LOADER_SHARDS_MAX || (c->shards ? c->shard >= c->shards : c->shard > 0))
         return refuse(error, "the shard is not below the number of shards, or there are more than 4,096");
+    if (c->random_seed && c->shards > 1)
+        return refuse(error, "all shards must have one seed: draw it once and pass it to each");
     if (c->replaced_max > LADE_LOADER_REPLACED_MAX)
         return refuse(error, "at most 1,024 workers are replaced");
     if (c->depth > LADE_LOADER_DEPTH_MAX || (c->device && (c->alloc || c->align > LADE_DEVICE_ALIGN)))
@@ -334,11 +338,13 @@ static int create(struct lade_loader **loader, const struct lade_loader_config *
     l->generation = lade_fork_generation();
     lade_ref_init(&l->users);
     fill_in(&l->config);
-    status = make(l, state, error);
+    status = l->config.random_seed && !lade_seed_draw(&l->config.seed)
+                 ? lade_fail(error, LADE_IO, NULL, LADE_NO_OFFSET, "the system has no random seed")
+                 : make(l, state, error);
     if (status == LADE_OK)
         *loader = l;
     else
-        (void)lade_loader_destroy(l, LADE_FOREVER);
+        lade_loader_destroy(l);
     return status;
 }
 
@@ -384,25 +390,33 @@ static int ended_or_await(void *context, int64_t *until)
     return all_have_ended(context) ? LADE_OK : LADE_AWAIT;
 }
 
-int lade_loader_destroy(struct lade_loader *l, int64_t timeout)
+int lade_loader_stop(struct lade_loader *l, int64_t timeout)
 {
-    if (!l)
-        return LADE_OK;
-    if (!lade_loader_is_here(l)) { /* there is nobody to wait for */
-        lade_loader_leave(l);
-        return LADE_OK;
-    }
     int64_t deadline = lade_deadline(lade_now(), timeout);
+
+    if (!lade_loader_is_here(l))
+        return LADE_INVALID;
     lade_loader_cancel(l);
     if (!all_have_ended(l) && lade_event_await(&l->ready, ended_or_await, l, deadline) != LADE_OK)
         return LADE_TIMEOUT;
-    if (lade_stage_finish(l, deadline) != LADE_OK)
-        return LADE_TIMEOUT;
+    return lade_stage_finish(l, deadline);
+}
+
+static void end_workers(struct lade_loader *l)
+{
+    lade_ignore(lade_loader_stop(l, LADE_FOREVER)); /* without a timeout it ends stopped */
     for (unsigned i = 0; i < l->workers; i++)
         if (atomic_load_explicit(&l->worker[i].state, memory_order_relaxed) != LADE_WORKER_NONE)
             (void)pthread_join(l->worker[i].thread, NULL);
     if (l->config.device)
         atomic_store_explicit(&l->config.device->is_used, 0, memory_order_relaxed);
+}
+
+void lade_loader_destroy(struct lade_loader *l)
+{
+    if (!l)
+        return;
+    if (lade_loader_is_here(l)) /* a child of fork() has nobody to wait for */
+        end_workers(l);
     lade_loader_leave(l);
-    return LADE_OK;
 }

@@ -299,7 +299,7 @@ Test(feeder, close_wakes_who_waits)
     cr_assert_eq(pthread_create(&thread, NULL, wait_for_a_batch, &status), 0);
     while (stats.starved == 0)
         lade_feeder_count(feeder, &stats);
-    (void)lade_feeder_close(feeder, 0);
+    cr_assert_eq(lade_feeder_close(feeder, 0), LADE_TIMEOUT); /* fill has not returned */
     pthread_join(thread, NULL);
     cr_assert_eq(status, LADE_CLOSED);
     atomic_store(&p.held, false);

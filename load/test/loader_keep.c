@@ -49,7 +49,7 @@ Test(loader_keep, detached_batches)
         }
         cr_assert_eq(lade_loader_next(l, &none, LADE_FOREVER, &error), LADE_CLOSED);
         lade_loader_release(l, &b[0]);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         for (unsigned i = 1; i < BATCHES; i++)
             check(&b[i]);
         for (unsigned i = 1; i < BATCHES; i++)
@@ -104,7 +104,7 @@ Test(loader_keep, exported_tensors)
     b = next_of(l);
     cr_assert_eq(lade_loader_export(l, &b, LADE_LABELS, LADE_DONE_NOW, NULL, &again), LADE_OK);
     int64_t label = b.labels[0];
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     cr_assert_eq(((uint64_t *)samples->dl_tensor.data)[1], ~first);
     cr_assert_eq(((int64_t *)again->dl_tensor.data)[0], label);
     samples->deleter(samples);
@@ -153,7 +153,7 @@ Test(loader_keep, memory_of_an_allocator)
     check(&b);
     cr_assert_eq(lade_loader_detach(l, &b, &error), LADE_OK);
     cr_assert_eq(atomic_load(&got), 4);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     cr_assert_gt(atomic_load(&live), 0);
     check(&b);
     lade_loader_release(l, &b);
@@ -187,7 +187,7 @@ Test(loader_keep, a_trace)
         lade_loader_release(l, &b);
         cr_assert_eq(atomic_load(&steps[i]), 51);
     }
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -206,6 +206,6 @@ Test(loader_keep, a_source_has_no_device)
     struct lade_batch b;
 
     cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, &error), LADE_IO);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
