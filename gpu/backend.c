@@ -39,7 +39,7 @@ static int check_version(const struct lade_cuda_object *o, struct lade_error *er
 }
 
 /* The object stays loaded: a driver does not like to go. */
-int lade_cuda_find(const struct lade_cuda_object **object, struct lade_error *error)
+int lade_cuda_load(const struct lade_cuda_object **object, struct lade_error *error)
 {
     void *loaded = dlopen(LADE_CUDA_OBJECT, RTLD_NOW | RTLD_LOCAL);
     const char *reason = loaded ? NULL : dlerror();
@@ -63,7 +63,7 @@ int lade_backend_find(const struct lade_backend **backend, const char *name, str
 #endif
     if (strcmp(name, "cuda") == 0) {
         const struct lade_cuda_object *object;
-        int status = lade_cuda_find(&object, error);
+        int status = lade_cuda_load(&object, error);
         *backend = status == LADE_OK ? object->backend : NULL;
         return status;
     }

@@ -73,7 +73,7 @@ static int find(const struct lade_converter_ops **ops, const char *name, struct 
 #endif
     if (strcmp(name, "cuda") == 0) {
         const struct lade_cuda_object *object;
-        int status = lade_cuda_find(&object, error);
+        int status = lade_cuda_load(&object, error);
         *ops = status == LADE_OK ? object->converter : NULL;
         return status;
     }

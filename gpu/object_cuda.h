@@ -33,6 +33,6 @@ extern const struct lade_converter_ops lade_converter_cuda;
  * LADE_OK
  * LADE_ABSENT      there is none, or it is of another version; the error says which.
  */
-int lade_cuda_find(const struct lade_cuda_object **object, struct lade_error *error);
+int lade_cuda_load(const struct lade_cuda_object **object, struct lade_error *error);
 
 #endif
