@@ -328,6 +328,7 @@ int feed_run(struct feed *f)
     if (caught) /* before there was something to cancel */
         lade_loader_cancel(loader);
     lade_loader_measure(loader, &f->before);
+    f->o.seed = f->before.seed; /* --seed random: the one that was drawn */
     (void)snprintf(f->claim, sizeof f->claim, "%s", f->before.claim);
     prepare_tally(f);
     f->status = feed_batches(f, loader, log);

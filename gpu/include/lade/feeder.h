@@ -113,6 +113,8 @@ struct lade_feeder_config {
     void *const *staging;
     lade_feeder_trace *trace; /* default none */
     void *trace_context;
+    /* Of the feeder's own structures on the host; default the C library's. Must outlive exported tensors. */
+    const struct lade_alloc *alloc;
 };
 
 struct lade_feeder;

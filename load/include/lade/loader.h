@@ -133,10 +133,14 @@ struct lade_loader_config {
     unsigned
         replaced_max; /* workers replaced since creation, before next fails, to LADE_LOADER_REPLACED_MAX; default 16 */
     size_t align;     /* of the bytes of a batch, to LADE_LOADER_ALIGN_MAX; default and least LADE_DEVICE_ALIGN */
-    /* Of the samples and labels of batches; default the C library's. Must outlive detached batches and exported tensors. */
+    /*
+     * Of all that the loader allocates, batches on the host without a device included; default the C library's. Not of the
+     * lists of the order (12 bytes a sample for draws) and of states. Called by several threads at a time. Must outlive
+     * detached batches and exported tensors.
+     */
     const struct lade_alloc *alloc;
     /*
-     * Batches go to this device, see lade/gpu.h. Workers then write into memory of the device's backend; alloc must be NULL.
+     * Batches go to this device, see lade/gpu.h. Workers then write into memory of the device's backend.
      */
     struct lade_device *device;
     unsigned depth;           /* batches on the device, or on their way, to LADE_LOADER_DEPTH_MAX; default 3 */
