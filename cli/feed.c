@@ -19,7 +19,7 @@ static void help(void)
          "Feeds a part of a data set to a consumer in batches that worker threads make, and reports how fast that was, "
          "what\n"
          "waited for what, and whether each sample came exactly once. SOURCE is one of (default: synthetic)\n"
-         "  synthetic[:count=N|endless,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N]\n"
+         "  synthetic[:count=N|endless,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N|random]\n"
          "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
          "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE]\n"
          "  records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]\n"
@@ -32,7 +32,7 @@ static void help(void)
          "  --drop-last           leave out what is less than a batch at the end of an epoch\n"
          "  --threads N           workers (processors)\n"
          "  --slots N             batches that wait for the consumer or are with it (2 for each worker, and 2)\n"
-         "  --seed N              of order and transforms (1)\n"
+         "  --seed N|random       of order and transforms (1)\n"
          "  --as-ready            batches come as they are ready, not in order\n"
          "  --stream N            samples come as they are ready through a buffer of N, drawn uniformly\n"
          "  --balanced            each class equally often: samples are drawn with replacement\n"
@@ -276,6 +276,8 @@ static bool take_count(struct feed_options *o, int which)
                  [MEMORY] = {&o->memory, 1, UINT32_MAX},
                  [SAVE_EVERY] = {&o->save_every, 1, UINT64_MAX}};
 
+    if (which == SEED && (o->random_seed = !strcmp(optarg, "random")))
+        return true;
     return take_number("feed", names[which].name, optarg, place[which].least, place[which].most, place[which].to);
 }
 

@@ -34,6 +34,7 @@ struct feed_options {
     unsigned parts;
     uint64_t part, shard, shards;
     bool as_ready, balanced, pad, drop_last;
+    bool random_seed;   /* --seed random: the loader draws it */
     bool weights_given; /* --split or --split-seed */
     enum lade_fault fault;
     struct feed_transforms transforms;

@@ -38,14 +38,14 @@ static int out_of_memory(struct lade_error *error)
     return error->status = LADE_NO_MEMORY;
 }
 
-void device_table(const struct feed *f, float *table, uint32_t *pixels, uint32_t *channels)
+bool device_table(const struct feed *f, float *table, uint32_t *pixels, uint32_t *channels)
 {
     static const double mean = 0.5, deviation = 0.25;
 
     /* One channel: bytes stay where they are, whatever the layout of the images. */
     *channels = 1;
     *pixels = (uint32_t)lade_shape_bytes(&f->shape);
-    (void)lade_convert_table(table, 1, 1.0 / 255, &mean, &deviation);
+    return lade_convert_table(table, 1, 1.0 / 255, &mean, &deviation) == LADE_OK;
 }
 
 void device_trace(void *context, enum lade_loader_step step, uint64_t number, unsigned slot, int64_t at)
@@ -191,8 +191,9 @@ static int plain_open(void **self, struct lade_device *device, const struct feed
     (void)device;
     if (!p)
         return out_of_memory(error);
-    device_table(f, table, &config.pixels, &config.channels);
-    if (!strcmp(f->o.device, "host")) {
+    if (!device_table(f, table, &config.pixels, &config.channels))
+        status = LADE_INVALID;
+    else if (!strcmp(f->o.device, "host")) {
         p->numbers = malloc((size_t)f->o.batch * config.pixels * sizeof *p->numbers);
         status = p->numbers ? lade_converter_create(&p->converter, &config, error) : out_of_memory(error);
     }

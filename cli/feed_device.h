@@ -22,6 +22,6 @@ extern const struct device_work work_opencl;
 #endif
 
 /* 2 * channels numbers for bytes as lade_pipeline_normalise() would have them; channels as the converter sees them. */
-void device_table(const struct feed *f, float *table, uint32_t *pixels, uint32_t *channels);
+bool device_table(const struct feed *f, float *table, uint32_t *pixels, uint32_t *channels);
 
 #endif

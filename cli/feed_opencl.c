@@ -69,7 +69,8 @@ static int prepare(struct work *w, struct lade_device *gpu, const struct feed *f
         .backend = "opencl", .native = {context, device}, .dtype = LADE_F32, .table = table};
     cl_int code;
 
-    device_table(f, table, &convert.pixels, &convert.channels);
+    if (!device_table(f, table, &convert.pixels, &convert.channels))
+        return fail(error, "lade_convert_table", LADE_INVALID);
     const struct lade_softmax_config learn = {.native = {context, device},
                                               .rows = (uint32_t)f->o.batch,
                                               .inputs = convert.pixels,

@@ -54,6 +54,7 @@ static int start(struct feed *f, struct lade_loader **loader)
         .split = f->split,
         .part = (unsigned)o->part,
         .seed = o->seed,
+        .random_seed = o->random_seed,
         .batch = o->batch,
         .drop_last = o->drop_last,
         .in_order = !o->as_ready && o->stream == 0,
@@ -264,8 +265,9 @@ static int test(struct feed *f)
             status = LADE_CANCELLED;
     }
     atomic_store(&cancellable, NULL);
-    if (lade_loader_destroy(loader, farewell) != LADE_OK)
+    if (lade_loader_stop(loader, farewell) != LADE_OK)
         exit(EXIT_TROUBLE); /* a worker never came back: what it uses cannot be freed */
+    lade_loader_destroy(loader);
     return status == LADE_CLOSED ? LADE_OK : status;
 }
 
@@ -285,11 +287,12 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
     if (!logged && status == LADE_OK)
         status = file_error(f, f->o.log);
     atomic_store(&cancellable, NULL);
-    if (lade_loader_destroy(loader, farewell) != LADE_OK) {
+    if (lade_loader_stop(loader, farewell) != LADE_OK) {
         fputs("lade feed: a worker does not return from reading or from a transform, or the device does not complete\n",
               stderr);
         exit(EXIT_TROUBLE);
     }
+    lade_loader_destroy(loader);
     if (status == LADE_OK)
         f->error = first;
     else if (f->status == LADE_OK || f->status == LADE_CLOSED || f->status == LADE_CANCELLED)
@@ -318,13 +321,14 @@ int feed_run(struct feed *f)
     atomic_store(&making, false);
     if (status != LADE_OK || open_log(f, &log) != LADE_OK) {
         code = feed_trouble(&f->error);
-        (void)lade_loader_destroy(loader, LADE_FOREVER);
+        lade_loader_destroy(loader);
         return code;
     }
     atomic_store(&cancellable, loader);
     if (caught) /* before there was something to cancel */
         lade_loader_cancel(loader);
     lade_loader_measure(loader, &f->before);
+    f->o.seed = f->before.seed; /* --seed random: the one that was drawn */
     (void)snprintf(f->claim, sizeof f->claim, "%s", f->before.claim);
     prepare_tally(f);
     f->status = feed_batches(f, loader, log);

@@ -171,13 +171,13 @@ static int open_table(struct feed *f)
 {
     struct lade_split *table = NULL;
     struct lade_split_config c;
-    uint64_t offset = 0;
+    struct lade_error error = {.offset = 0};
 
     if (f->info->count == LADE_ENDLESS)
         return wrong("--split-table: an endless source has no list of samples; --split asks nothing but their keys");
-    int status = lade_split_load_limited(&table, f->o.table, NULL, f->o.memory << 20, &offset), code = EXIT_DONE;
+    int status = lade_split_load_limited(&table, f->o.table, NULL, f->o.memory << 20, &error), code = EXIT_DONE;
     if (status == LADE_DAMAGED) {
-        say_error("feed: %s: damaged, from byte %llu on", f->o.table, (big)offset);
+        say_error("feed: %s: damaged, from byte %llu on", f->o.table, (big)error.offset);
         return EXIT_WRONG;
     }
     if (status == LADE_LIMITED)
@@ -190,7 +190,7 @@ static int open_table(struct feed *f)
         f->weight[p] = c.weights ? c.weights[p] : 1;
     const struct lade_split_config mine = {
         .parts = f->parts, .weights = f->weight, .store = LADE_SPLIT_EXACT, .seed = c.seed, .capacity = f->info->count};
-    status = lade_split_create(&f->split, &mine);
+    status = lade_split_create(&f->split, &mine, NULL);
     code = status == LADE_OK ? translate(f, table, c.store) : system_trouble("split", lade_status_text(status));
     lade_split_destroy(table);
     return code;
@@ -207,7 +207,7 @@ static int open_split(struct feed *f)
     memcpy(f->weight, f->o.weight, sizeof f->weight);
     if (f->parts == 1)
         return EXIT_DONE;
-    int status = lade_split_create(&f->split, &c);
+    int status = lade_split_create(&f->split, &c, NULL);
     if (status == LADE_INVALID)
         return wrong("--split: at least one weight is above zero");
     return status == LADE_OK ? EXIT_DONE : system_trouble("split", lade_status_text(status));

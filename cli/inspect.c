@@ -29,7 +29,7 @@ static void help(void)
     puts("usage: lade inspect SOURCE [OPTION...]\n"
          "\n"
          "Prints number, shape, classes with their frequencies and the first samples of a data set. SOURCE is one of\n"
-         "  synthetic[:count=N,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N]\n"
+         "  synthetic[:count=N,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N|random]\n"
          "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
          "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE]\n"
          "  records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]\n"

@@ -48,7 +48,7 @@ static void help(void)
         "                     exact, compact (12.5 bits an item, with a small error), arrays (Lin 2026), pure (the "
         "rule\n"
         "                     alone decides, again each time, and nothing is recorded)\n"
-        "  --seed N           (0)\n"
+        "  --seed N|random    (0)\n"
         "  --content follow|drop|reject\n"
         "                     the same bytes under another key: goes to the same part, to none, is a conflict\n"
         "  --conflict refuse|group|content\n"
@@ -208,7 +208,8 @@ static bool parse(struct options *o, int argc, char **argv)
             o->config.conflict = (enum lade_split_conflict)picked;
             break;
         case SEED:
-            good = number("--seed", optarg, 0, UINT64_MAX, &o->config.seed);
+            o->config.random_seed = !strcmp(optarg, "random");
+            good = o->config.random_seed || number("--seed", optarg, 0, UINT64_MAX, &o->config.seed);
             break;
         case SALT:
             good = number("--salt", optarg, 0, UINT64_MAX, &o->salt);

@@ -173,7 +173,7 @@ bool report_print(struct report *r)
             count[(size_t)r->list->row[i].class_number * parts + r->list->row[i].part]++;
     r->audit = (struct lade_split_tests){.classes_p = 1, .shares_p = 1}; /* of no items */
     if (good && r->list->classes > 0)
-        (void)lade_split_audit(count, r->list->classes, parts, r->config.weights, &r->audit);
+        good = lade_split_audit(count, r->list->classes, parts, r->config.weights, &r->audit) == LADE_OK;
     if (good && r->list->directory)
         good = report_duplicates(r);
     if (good)

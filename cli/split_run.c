@@ -54,7 +54,7 @@ static uint64_t *quotas_for(const struct list *list, const struct options *o)
     for (size_t i = 0; good && i < list->rows; i++)
         size[list->row[i].class_number]++;
     for (unsigned c = 0; good && c < list->classes; c++)
-        (void)lade_split_shares(o->weight, o->parts, size[c], quota + (size_t)c * o->parts);
+        good = lade_split_shares(o->weight, o->parts, size[c], quota + (size_t)c * o->parts) == LADE_OK;
     free(size);
     if (good)
         return quota;
@@ -65,8 +65,8 @@ static uint64_t *quotas_for(const struct list *list, const struct options *o)
 /* The table of a file. An exit code, after a message unless it is EXIT_DONE. absent: NULL, or set where there is no file. */
 static int load_table(struct lade_split **split, const char *path, const struct options *o, bool *absent)
 {
-    uint64_t offset = 0;
-    int status = lade_split_load_limited(split, path, NULL, o->memory << 20, &offset);
+    struct lade_error error = {.offset = 0};
+    int status = lade_split_load_limited(split, path, NULL, o->memory << 20, &error);
 
     if (status == LADE_LIMITED) {
         say_error("split: %s: it would take more than %llu MiB of memory; --memory raises the limit", path,
@@ -77,7 +77,7 @@ static int load_table(struct lade_split **split, const char *path, const struct 
         *absent = true;
         return EXIT_DONE;
     }
-    return status == LADE_OK ? EXIT_DONE : trouble(path, status, offset);
+    return status == LADE_OK ? EXIT_DONE : trouble(path, status, error.offset);
 }
 
 /* The table must be what the options say. */
@@ -91,7 +91,7 @@ static int load_split(struct lade_split **split, const struct options *o, bool *
     lade_split_configuration(*split, &loaded);
     if ((o->parts > 0 && (o->parts != loaded.parts || memcmp(o->weight, loaded.weights, o->parts * 4) != 0)) ||
         (o->given & 1U << RULE && o->config.rule != loaded.rule) ||
-        (o->given & 1U << SEED && o->config.seed != loaded.seed))
+        (o->given & 1U << SEED && !o->config.random_seed && o->config.seed != loaded.seed))
         return wrong_use("the table was made with other weights, another rule or another seed");
     if ((o->given & 1U << STORE && o->config.store != loaded.store) ||
         (o->given & 1U << CONTENT && o->config.content != loaded.content) ||
@@ -116,10 +116,11 @@ static int create_split(struct lade_split **split, const struct options *o, cons
         config.classes = list->classes;
         config.quota = quota;
     }
-    int status = lade_split_create(split, &config);
+    struct lade_error error;
+    int status = lade_split_create(split, &config, &error);
     free(quota);
     if (status == LADE_INVALID)
-        return wrong_use("these weights, rule, store and policies do not go together");
+        return wrong_use(error.text);
     return status == LADE_OK ? EXIT_DONE : trouble("new table", status, 0);
 }
 
@@ -274,7 +275,7 @@ int split_assign_or_audit(struct options *o, const char *path, bool assign)
         !classes_write(&list, o->table))
         code = EXIT_TROUBLE;
     if (code == EXIT_DONE && assign) {
-        int status = lade_split_save(split, o->table);
+        int status = lade_split_save(split, o->table, NULL);
         code = status == LADE_OK ? EXIT_DONE : trouble(o->table, status, 0);
     }
     split_unlock(o->table, lock);
@@ -363,7 +364,7 @@ int split_merge(struct options *o, char **path, int paths)
             lade_split_destroy(from);
             break;
         }
-        int status = lade_split_merge(into, from, o->salt, o->resolve, tell, &naming, &differences);
+        int status = lade_split_merge(into, from, o->salt, o->resolve, tell, &naming, &differences, NULL);
         lade_split_destroy(from);
         from = NULL;
         printf("lade split merge: %s: %llu differences\n", shown(path[i]), (big)differences);
@@ -376,7 +377,7 @@ int split_merge(struct options *o, char **path, int paths)
     if (code == EXIT_DONE && quota && !classes_write(&classes, o->table))
         code = EXIT_TROUBLE;
     if (code == EXIT_DONE) {
-        int status = lade_split_save(into, o->table);
+        int status = lade_split_save(into, o->table, NULL);
         code = status == LADE_OK ? EXIT_DONE : trouble(o->table, status, 0);
     }
     split_unlock(o->table, lock);

@@ -35,7 +35,7 @@ static void help(void)
          "  --shape AxB...   of a sample, in bytes (3x32x32)\n"
          "  --skew R         the first class is R times as frequent as the last (1)\n"
          "  --duplicates N   samples that are copies of others; N or N% (0)\n"
-         "  --seed N         (1)\n"
+         "  --seed N|random  (1)\n"
          "  --jpeg           images as JPEG of quality 90\n"
          "  --json FILE      what was written, as JSON; - is standard output, and the words go to\n"
          "                   standard error\n"
@@ -90,14 +90,15 @@ static int report(const struct synth *s, const char *format, const char *json_pa
     struct output json;
     FILE *text = json_path && !strcmp(json_path, "-") ? stderr : stdout;
 
-    fprintf(text, "%llu samples, %.1f MB; to open it: %s\n", (unsigned long long)s->info->count, (double)s->bytes / 1e6,
-            shown(s->opens));
+    fprintf(text, "%llu samples, %.1f MB, seed %llu; to open it: %s\n", (unsigned long long)s->info->count,
+            (double)s->bytes / 1e6, (unsigned long long)lade_source_synthetic_seed(s->source), shown(s->opens));
     if (!json_path)
         return EXIT_DONE;
     if (!output_begin(&json, "synth", json_path))
         return EXIT_TROUBLE;
-    fprintf(json.to, "{\"format\": \"%s\", \"samples\": %llu, \"bytes\": %llu, \"source\": ", format,
-            (unsigned long long)s->info->count, (unsigned long long)s->bytes);
+    fprintf(json.to, "{\"format\": \"%s\", \"samples\": %llu, \"bytes\": %llu, \"seed\": %llu, \"source\": ", format,
+            (unsigned long long)s->info->count, (unsigned long long)s->bytes,
+            (unsigned long long)lade_source_synthetic_seed(s->source));
     json_quoted(json.to, s->opens);
     fputs("}\n", json.to);
     return output_end(&json) ? EXIT_DONE : EXIT_TROUBLE;

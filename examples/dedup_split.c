@@ -42,7 +42,7 @@ int main(void)
     pthread_t thread[THREADS];
     unsigned id[THREADS], leaked = 0, size[2] = {0};
 
-    if (lade_thread_enter() != LADE_OK || lade_split_create(&split, &config) != LADE_OK)
+    if (lade_thread_enter() != LADE_OK || lade_split_create(&split, &config, NULL) != LADE_OK)
         return 1;
     for (unsigned i = 0; i < THREADS; i++) {
         id[i] = i;

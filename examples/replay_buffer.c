@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define CAPACITY 64
 #define STEPS 10000
@@ -25,7 +26,8 @@ static void *act(void *unused)
     if (lade_bag_join(replay, &h) == LADE_OK) {
         for (uint64_t step = 1; step <= STEPS; step++) {
             struct transition t = {step, 2 * step};
-            (void)lade_bag_put(h, &t); /* never full: it replaces */
+            if (lade_bag_put(h, &t) != LADE_OK) /* never full: it replaces the oldest */
+                abort();
         }
         lade_bag_leave(h);
     }
@@ -79,7 +81,8 @@ int main(void)
         pthread_join(learner[i], NULL);
     if (lade_bag_join(replay, &h) != LADE_OK)
         return 1;
-    (void)lade_bag_for_each(h, is_late, &late);
+    if (lade_bag_for_each(h, is_late, &late, NULL) != LADE_OK)
+        return 1;
     lade_bag_leave(h);
     lade_bag_destroy(replay);
     printf("%d samples, %d torn\n", (int)sampled, (int)torn);

@@ -89,12 +89,11 @@ static void check_again(struct lade_bag_handle *h, uint8_t choice, uint8_t capac
     struct lade_bag *other;
     struct lade_bag_handle *to = make_bag(choice, capacity, &other);
     struct copy copy = {NULL, 0};
-    uint64_t offset = 0;
 
-    must(lade_bag_snapshot(h, write_copy, &copy) == LADE_OK);
+    must(lade_bag_snapshot(h, write_copy, &copy, NULL) == LADE_OK);
     struct stream s = {copy.bytes, copy.size, 0};
-    must(lade_bag_restore(to, read_stream, &s, &offset) == LADE_OK);
-    must(offset == copy.size && held(other) == count);
+    must(lade_bag_restore(to, read_stream, &s, NULL) == LADE_OK);
+    must(s.at == copy.size && held(other) == count);
     free(copy.bytes);
     lade_bag_destroy(other);
 }
@@ -106,16 +105,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static unsigned char record[LADE_BAG_BLOCK];
     struct lade_bag *bag;
     struct lade_loan loan;
-    uint64_t offset = 0, word = 0, drawn = 0;
+    struct lade_error error = {.offset = 0};
+    uint64_t word = 0, drawn = 0;
 
     if (size < 2)
         return 0;
     unchecked = data[0] & UNCHECKED;
     struct lade_bag_handle *h = make_bag(data[0], data[1], &bag);
     struct stream s = {data + 2, size - 2, 0};
-    int status = lade_bag_restore(h, read_stream, &s, &offset);
+    int status = lade_bag_restore(h, read_stream, &s, &error);
     must(status == LADE_OK || status == LADE_DAMAGED || status == LADE_IO || status == LADE_FULL);
-    must(offset <= s.at && (status != LADE_OK || offset == s.at));
+    must(error.offset <= s.at && error.status == status);
     uint64_t count = held(bag);
     must(count <= (uint64_t)data[1] + 1);
     check_again(h, data[0], data[1], count);

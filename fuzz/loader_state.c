@@ -43,7 +43,7 @@ static void make_once(void)
     const struct lade_split_config halves = {.parts = 2, .store = LADE_SPLIT_PURE};
 
     must(source || lade_source_make(&source, &ops, NULL, &info, NULL) == LADE_OK);
-    must(split || lade_split_create(&split, &halves) == LADE_OK);
+    must(split || lade_split_create(&split, &halves, NULL) == LADE_OK);
 }
 
 static struct lade_loader_config config_of(uint8_t choice)
@@ -100,10 +100,10 @@ static void check_resume(uint8_t choice, const char *text)
     char *own = malloc(size);
     must(size > 0 && own && lade_loader_state(l, own, size) == size);
     must(lade_loader_resume(&again, &config, own, NULL) == LADE_OK);
-    must(lade_loader_destroy(again, LADE_FOREVER) == LADE_OK);
+    lade_loader_destroy(again);
     free(own);
     check_order(l, &config);
-    must(lade_loader_destroy(l, LADE_FOREVER) == LADE_OK);
+    lade_loader_destroy(l);
 }
 
 /* The text with what was asked for around it. */
@@ -117,7 +117,7 @@ static void dress(uint8_t choice, const char *text, char to[TEXT_MAX + 600])
         char own[500];
         must(lade_loader_create(&l, &config, NULL) == LADE_OK);
         must(lade_loader_state(l, own, sizeof own) <= sizeof own);
-        must(lade_loader_destroy(l, LADE_FOREVER) == LADE_OK);
+        lade_loader_destroy(l);
         n = (size_t)(strstr(own, "epoch=") - own);
         memcpy(to, own, n);
     }

@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static int file = -1;
     static char path[64];
     struct lade_split *s = NULL;
-    uint64_t offset = 0;
+    struct lade_error error = {.offset = 0};
 
     if (size == 0)
         return 0;
@@ -86,11 +86,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     must(ftruncate(file, 0) == 0 && pwrite(file, data + 1, size - 1, 0) == (ssize_t)size - 1);
     unchecked = data[0] & UNCHECKED;
-    int status = lade_split_load(&s, path, &alloc, &offset);
+    int status = lade_split_load(&s, path, &alloc, &error);
     must((status == LADE_OK) == (s != NULL));
     must(status == LADE_OK || status == LADE_DAMAGED || status == LADE_INVALID || status == LADE_NO_MEMORY ||
          status == LADE_LIMITED);
-    must(offset < size);
+    must(error.offset < size && error.status == status);
     if (s)
         use(s);
     lade_split_destroy(s);

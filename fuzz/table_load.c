@@ -151,9 +151,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(lade_table_write(table, &sink) == LADE_OK);
     must(lade_table_read(other, &again, 0, &offset) == LADE_OK);
     must(offset == copy.size && keys_of(other) == keys);
-    must(lade_table_for_each(table, find_entry, other) == LADE_OK);
-    must(lade_table_for_each(table, remove_entry, table) == LADE_OK);
-    must(lade_table_for_each(other, remove_entry, other) == LADE_OK);
+    must(lade_table_for_each(table, find_entry, other, NULL) == LADE_OK);
+    must(lade_table_for_each(table, remove_entry, table, NULL) == LADE_OK);
+    must(lade_table_for_each(other, remove_entry, other, NULL) == LADE_OK);
     must(keys_of(table) == 0 && keys_of(other) == 0);
     free(copy.bytes);
     return 0;

@@ -3,10 +3,12 @@
 #include "backends.h"
 
 #include "feeder.h"
+#include "object_cuda.h"
 #include "sized.h"
 
 #include <dlfcn.h>
 #include <lade/fork.h>
+#include <lade/version.h>
 #include <string.h>
 
 static const char *const names[] = {
@@ -22,17 +24,31 @@ const char *lade_feeder_backend(unsigned i)
     return i < sizeof names / sizeof *names ? names[i] : NULL;
 }
 
-/* The object stays loaded: a driver does not like to go. */
-int lade_cuda_symbol(const void **symbol, const char *name, struct lade_error *error)
+/* Tables of functions pass between the two, whose layout changes from version to version. */
+static int check_version(const struct lade_cuda_object *o, struct lade_error *error)
 {
-    void *object = dlopen(LADE_BACKEND_CUDA_OBJECT, RTLD_NOW | RTLD_LOCAL);
-    const char *reason = object ? NULL : dlerror();
-
-    *symbol = object ? dlsym(object, name) : NULL;
-    if (*symbol)
+    if (o->version == LADE_VERSION_NUMBER && o->backend_size == sizeof(struct lade_backend) &&
+        o->converter_size == sizeof(struct lade_converter_ops))
         return LADE_OK;
+    return lade_feeder_refuse(
+        error, LADE_ABSENT,
+        "no CUDA backend: " LADE_CUDA_OBJECT " is of version %u.%u.%u, the library of %d.%d.%d%s; "
+        "install both from one build",
+        o->version / 10000, o->version / 100 % 100, o->version % 100, LADE_VERSION_MAJOR, LADE_VERSION_MINOR,
+        LADE_VERSION_PATCH, o->version == LADE_VERSION_NUMBER ? ", with other structs" : "");
+}
+
+/* The object stays loaded: a driver does not like to go. */
+int lade_cuda_load(const struct lade_cuda_object **object, struct lade_error *error)
+{
+    void *loaded = dlopen(LADE_CUDA_OBJECT, RTLD_NOW | RTLD_LOCAL);
+    const char *reason = loaded ? NULL : dlerror();
+
+    *object = loaded ? dlsym(loaded, LADE_CUDA_OBJECT_SYMBOL) : NULL;
+    if (*object)
+        return check_version(*object, error);
     return lade_feeder_refuse(error, LADE_ABSENT, "no CUDA backend: %s",
-                              reason ? reason : LADE_BACKEND_CUDA_OBJECT " is another version's");
+                              reason ? reason : LADE_CUDA_OBJECT " does not say its version: it is of another one");
 }
 
 int lade_backend_find(const struct lade_backend **backend, const char *name, struct lade_error *error)
@@ -46,9 +62,9 @@ int lade_backend_find(const struct lade_backend **backend, const char *name, str
         return LADE_OK;
 #endif
     if (strcmp(name, "cuda") == 0) {
-        const void *symbol;
-        int status = lade_cuda_symbol(&symbol, LADE_BACKEND_CUDA_SYMBOL, error);
-        *backend = symbol;
+        const struct lade_cuda_object *object;
+        int status = lade_cuda_load(&object, error);
+        *backend = status == LADE_OK ? object->backend : NULL;
         return status;
     }
     return lade_feeder_refuse(error, LADE_ABSENT, "this build has no backend '%s'", name);

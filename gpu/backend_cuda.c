@@ -6,6 +6,7 @@
 #include "cuda.h"
 
 #include "backends.h"
+#include "object_cuda.h"
 
 #include <lade/dlpack.h>
 #include <stdio.h>
@@ -379,7 +380,7 @@ static void *cuda_native(void *self, unsigned which)
     return NULL;
 }
 
-LADE_API const struct lade_backend lade_backend_cuda = {
+const struct lade_backend lade_backend_cuda = {
     .name = "cuda",
     .dlpack_device = kDLCUDA,
     .dlpack_staging = kDLCUDAHost,

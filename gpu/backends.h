@@ -11,13 +11,6 @@
 extern const struct lade_backend lade_backend_host;
 extern const struct lade_backend lade_backend_opencl; /* where the build has OpenCL */
 
-/* The shared object liblade-gpu-cuda.so exports lade_backend_cuda under this name; it is loaded when cuda is asked for. */
-#define LADE_BACKEND_CUDA_OBJECT "liblade-gpu-cuda.so"
-#define LADE_BACKEND_CUDA_SYMBOL "lade_backend_cuda"
-
-/* Loads the object, once, and finds a name in it. LADE_ABSENT. */
-int lade_cuda_symbol(const void **symbol, const char *name, struct lade_error *error);
-
 /* The backend of this name; NULL is host. LADE_OK or LADE_ABSENT. */
 int lade_backend_find(const struct lade_backend **backend, const char *name, struct lade_error *error);
 

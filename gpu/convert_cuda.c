@@ -91,5 +91,4 @@ static void converter_destroy(void *self)
     free(c);
 }
 
-LADE_API const struct lade_converter_ops lade_converter_cuda = {"cuda", converter_create, converter_run,
-                                                                converter_destroy};
+const struct lade_converter_ops lade_converter_cuda = {"cuda", converter_create, converter_run, converter_destroy};

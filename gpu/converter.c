@@ -2,6 +2,7 @@
 #include "converter.h"
 
 #include "feeder.h"
+#include "object_cuda.h"
 #include "sized.h"
 
 #include <lade/fork.h>
@@ -71,9 +72,9 @@ static int find(const struct lade_converter_ops **ops, const char *name, struct 
         return LADE_OK;
 #endif
     if (strcmp(name, "cuda") == 0) {
-        const void *symbol;
-        int status = lade_cuda_symbol(&symbol, LADE_CONVERTER_CUDA_SYMBOL, error);
-        *ops = symbol;
+        const struct lade_cuda_object *object;
+        int status = lade_cuda_load(&object, error);
+        *ops = status == LADE_OK ? object->converter : NULL;
         return status;
     }
     return lade_feeder_refuse(error, LADE_ABSENT, "this build has no backend '%s'", name);

@@ -19,7 +19,4 @@ struct lade_converter_ops {
 extern const struct lade_converter_ops lade_converter_host;
 extern const struct lade_converter_ops lade_converter_opencl; /* where the build has OpenCL */
 
-/* Exported by LADE_BACKEND_CUDA_OBJECT. */
-#define LADE_CONVERTER_CUDA_SYMBOL "lade_converter_cuda"
-
 #endif

@@ -61,8 +61,10 @@ struct lade_feeder {
     struct lade_device_failure failure;
 
     /* Only creation, close and destruction know the rest. */
-    void *memory; /* of the turns */
+    void *memory; /* of the turns, memory_depth of them */
+    unsigned memory_depth;
     const struct lade_alloc *device_alloc;
+    const struct lade_alloc *alloc; /* NULL: the C library's */
     bool user_staging;
     struct lade_ref users;    /* the creator and the exported tensors */
     _Atomic unsigned running; /* 2 * threads, and consumers that fill; plus 1 when it is closed */

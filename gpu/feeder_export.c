@@ -2,8 +2,7 @@
 /* Tensors of a batch for other libraries, by DLPack. */
 #include "dlpack.h"
 #include "feeder.h"
-
-#include <stdlib.h>
+#include "heap.h"
 
 /* What a tensor needs beyond its batch, which may be gone before it. */
 struct exported {
@@ -24,7 +23,7 @@ static void delete_exported(struct DLManagedTensorVersioned *managed)
 
     /* A failure of the device is kept by the feeder; there is nobody to tell it here. In a child only memory is freed. */
     (void)lade_feeder_let_go(f, e->slot, 1 + e->tensor, e->done, e->handle);
-    free(e);
+    lade_heap_put(f->alloc, e);
     lade_feeder_leave(f);
 }
 
@@ -57,7 +56,7 @@ int lade_feeder_export(struct lade_feeder *f, const struct lade_feeder_batch *ba
         return LADE_INVALID;
     if (slot->exported & 1u << tensor)
         return LADE_TOO_MANY;
-    struct exported *e = malloc(sizeof *e);
+    struct exported *e = lade_heap_get(f->alloc, 1, sizeof *e);
     if (!e)
         return LADE_NO_MEMORY;
     e->feeder = f;

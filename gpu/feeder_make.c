@@ -4,6 +4,8 @@
 #include "feeder.h"
 
 #include "alloc.h"
+#include "heap.h"
+#include "ignore.h"
 #include "thread.h"
 
 #include <inttypes.h>
@@ -102,6 +104,11 @@ static void free_slot(struct lade_feeder *f, struct lade_slot *slot)
         f->backend->staging_put(f->device, slot->staging, f->bytes);
 }
 
+static const struct lade_alloc *alloc_of(const struct lade_feeder *f)
+{
+    return f->alloc ? f->alloc : &lade_default;
+}
+
 /* What there is, so that it also undoes a creation that got half way. */
 static void free_feeder(struct lade_feeder *f)
 {
@@ -111,9 +118,9 @@ static void free_feeder(struct lade_feeder *f)
         free_slot(f, &f->slot[i]);
     if (f->device)
         f->backend->close(f->device);
-    free(f->slot);
-    free(f->memory);
-    free(f);
+    lade_heap_put(f->alloc, f->slot);
+    lade_array_put(alloc_of(f), f->memory, f->memory_depth, sizeof(struct lade_turn));
+    lade_array_put(alloc_of(f), f, 1, sizeof *f);
 }
 
 static void last_left(struct lade_ref *users)
@@ -132,7 +139,7 @@ void lade_feeder_leave(struct lade_feeder *f)
 
 static void end_threads(struct lade_feeder *f)
 {
-    (void)lade_feeder_close(f, LADE_FOREVER);
+    lade_ignore(lade_feeder_close(f, LADE_FOREVER)); /* no timeout: it ends closed, or the device is lost */
     for (unsigned i = 0; i < f->threads; i++)
         pthread_join(f->thread[i], NULL);
 }
@@ -234,10 +241,11 @@ static void take_config(struct lade_feeder *f, const struct lade_feeder_config *
 static int make_slots(struct lade_feeder *f, const struct lade_feeder_config *c, unsigned depth,
                       struct lade_device_failure *failure)
 {
-    f->memory = lade_array_get(&lade_default, depth, sizeof(struct lade_turn));
-    f->slot = calloc(depth, sizeof *f->slot);
+    f->memory = lade_array_get(alloc_of(f), depth, sizeof(struct lade_turn));
+    f->memory_depth = depth;
+    f->slot = lade_heap_get(f->alloc, depth, sizeof *f->slot);
     if (!f->memory || !f->slot) {
-        free(f->slot);
+        lade_heap_put(f->alloc, f->slot);
         f->slot = NULL;
         return LADE_NO_MEMORY;
     }
@@ -265,12 +273,13 @@ static int start(struct lade_feeder *f, unsigned fillers)
     return LADE_NO_MEMORY;
 }
 
-static struct lade_feeder *new_feeder(void)
+static struct lade_feeder *new_feeder(const struct lade_alloc *alloc)
 {
-    struct lade_feeder *f = lade_fork_is_counted() ? lade_array_get(&lade_default, 1, sizeof *f) : NULL;
+    struct lade_feeder *f = lade_fork_is_counted() ? lade_array_get(alloc ? alloc : &lade_default, 1, sizeof *f) : NULL;
 
     if (f) {
         memset(f, 0, sizeof *f);
+        f->alloc = alloc;
         f->generation = lade_fork_generation();
     }
     return f;
@@ -289,7 +298,7 @@ int lade_feeder_create_on(struct lade_feeder **feeder, const struct lade_backend
         status = choose_depth(c, bytes, &depth, error);
     if (status != LADE_OK)
         return status;
-    struct lade_feeder *f = new_feeder();
+    struct lade_feeder *f = new_feeder(c->alloc);
     if (!f)
         return lade_feeder_refuse(error, LADE_NO_MEMORY, "out of memory");
     f->backend = backend;

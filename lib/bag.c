@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bag_try.h"
 
+#include "ignore.h"
 #include "sized.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ uint32_t lade_bag_fresh(struct lade_bag_handle *h)
 {
     uint64_t cell = 0;
 
-    (void)lade_mpmc_pop(h->pool, &cell);
+    lade_ignore(lade_mpmc_pop(h->pool, &cell));
     return (uint32_t)cell;
 }
 
@@ -46,7 +47,7 @@ void lade_bag_settle(struct lade_bag_handle *h, uint32_t cell, int64_t loans)
         return;
     if (b->config.kind == LADE_BAG_REFS)
         (void)lade_ref_put(ref_in(b, cell), b->config.release);
-    (void)lade_mpmc_push(h->pool, cell);
+    lade_ignore(lade_mpmc_push(h->pool, cell)); /* the pool has a slot for each cell that can come here */
 }
 
 enum fate { HAND_OUT, DROP };
@@ -641,5 +642,6 @@ void lade_bag_count_sized(const struct lade_bag *b, struct lade_bag_counts *coun
     struct lade_bag_counts whole;
 
     count_all(b, &whole);
+    whole.seed = b->config.seed;
     lade_sized_out(counts, size, &whole, sizeof whole);
 }

@@ -2,6 +2,7 @@
 /* Creation, handles and the end of a bag. */
 #include "bag.h"
 
+#include "seed.h"
 #include "sized.h"
 
 #include <string.h>
@@ -65,11 +66,13 @@ static bool make_cells(struct lade_bag *b)
     for (uint64_t i = 0; i < b->cell_count; i++)
         atomic_init(&b->loans[i], 0);
     for (unsigned i = 0; i < c->handles; i++) {
-        (void)lade_mpmc_join(b->pool, &b->handle[i].pool);
+        if (lade_mpmc_join(b->pool, &b->handle[i].pool) != LADE_OK)
+            return false;
         b->handle[i].spare = (uint32_t)(c->capacity + i);
     }
     for (uint64_t i = c->capacity + c->handles; i < b->cell_count; i++)
-        (void)lade_mpmc_push(b->handle[0].pool, i);
+        if (lade_mpmc_push(b->handle[0].pool, i) != LADE_OK)
+            return false;
     return true;
 }
 
@@ -140,6 +143,9 @@ int lade_bag_create_sized(struct lade_bag **bag, const struct lade_bag_config *c
         return LADE_INVALID;
 
     const struct lade_alloc *a = config->alloc ? config->alloc : &lade_default;
+    uint64_t seed = config->seed;
+    if (config->random_seed && !lade_seed_draw(&seed))
+        return LADE_IO;
     struct lade_bag *b = lade_array_get(a, 1, sizeof *b);
     if (!b)
         return LADE_NO_MEMORY;
@@ -152,6 +158,7 @@ int lade_bag_create_sized(struct lade_bag **bag, const struct lade_bag_config *c
     b->cell_count = 0;
     memcpy(&b->config, config, sizeof *config);
     b->config.alloc = a;
+    b->config.seed = seed;
     if (config->kind == LADE_BAG_RECORDS && config->loans == 0)
         b->config.loans = 1;
     b->groups = (config->capacity + LADE_BAG_GROUP - 1) / LADE_BAG_GROUP;

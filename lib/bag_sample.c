@@ -119,17 +119,24 @@ size_t lade_bag_visit(struct lade_bag_handle *h, bool (*visit)(void *, const voi
 struct visitor {
     bool (*visit)(void *context, const void *element);
     void *context;
+    bool more;
 };
 
 static bool visit_element(void *context, const void *element, uint64_t times)
 {
-    const struct visitor *v = context;
+    struct visitor *v = context;
 
     (void)times;
-    return v->visit(v->context, element);
+    v->more = v->visit(v->context, element);
+    return v->more;
 }
 
-size_t lade_bag_for_each(struct lade_bag_handle *h, bool (*visit)(void *, const void *), void *context)
+int lade_bag_for_each(struct lade_bag_handle *h, bool (*visit)(void *, const void *), void *context, uint64_t *visited)
 {
-    return lade_bag_visit(h, visit_element, &(struct visitor){visit, context});
+    struct visitor v = {visit, context, true};
+    size_t count = lade_bag_visit(h, visit_element, &v);
+
+    if (visited)
+        *visited = count;
+    return v.more ? LADE_OK : LADE_CANCELLED;
 }

@@ -12,7 +12,9 @@
  * and no block can be left out, repeated or moved. Checksums are CRC-32C.
  */
 #include "bag.h"
+
 #include "checksum.h"
+#include "fail.h"
 
 #include <string.h>
 
@@ -115,12 +117,20 @@ static void write_bag_header(struct bag_writer *w)
     w->good = w->write(w->context, header, HEADER);
 }
 
-int lade_bag_snapshot(struct lade_bag_handle *h, bool (*write)(void *, const void *, size_t), void *context)
+static int refuse_refs(struct lade_error *error)
+{
+    if (error)
+        (void)lade_fail(error, LADE_INVALID, "snapshot", LADE_NO_OFFSET, "a bag of refs has none: refs are addresses");
+    return LADE_INVALID;
+}
+
+int lade_bag_snapshot(struct lade_bag_handle *h, bool (*write)(void *, const void *, size_t), void *context,
+                      struct lade_error *error)
 {
     struct bag_writer w = {.write = write, .context = context, .bag = h->bag};
 
     if (h->bag->config.kind == LADE_BAG_REFS)
-        return LADE_INVALID;
+        return refuse_refs(error);
     write_bag_header(&w);
     if (w.good)
         (void)lade_bag_visit(h, write_element, &w);
@@ -131,7 +141,11 @@ int lade_bag_snapshot(struct lade_bag_handle *h, bool (*write)(void *, const voi
         w.size = 8;
         write_bag_block(&w, 0, NULL, 0);
     }
-    return w.good ? LADE_OK : LADE_IO;
+    if (w.good)
+        return LADE_OK;
+    if (error)
+        (void)lade_fail(error, LADE_IO, "snapshot", LADE_NO_OFFSET, "write() failed; what it took is not a snapshot");
+    return LADE_IO;
 }
 
 struct bag_reader {
@@ -226,20 +240,34 @@ static int restore_block(struct bag_reader *r, bool *ended)
     return put_content(r, (uint32_t)count);
 }
 
-int lade_bag_restore(struct lade_bag_handle *h, bool (*read)(void *, void *, size_t), void *context, uint64_t *offset)
+static void explain_restore(struct lade_error *error, int status, uint64_t offset)
+{
+    const char *reason = "the bag took no more: it is full, limited or closed";
+
+    if (status == LADE_IO)
+        reason = "read() failed, as it does when the snapshot is cut short";
+    else if (status == LADE_DAMAGED && offset == 0)
+        reason = "not a snapshot, changed, or of a bag of another kind or record size";
+    else if (status == LADE_DAMAGED)
+        reason = "changed since it was written; what comes before was put";
+    (void)lade_fail(error, status, "snapshot", offset, "%s", reason);
+}
+
+int lade_bag_restore(struct lade_bag_handle *h, bool (*read)(void *, void *, size_t), void *context,
+                     struct lade_error *error)
 {
     struct bag_reader r = {.read = read, .context = context, .handle = h};
     bool ended = false;
     uint64_t good = 0;
 
     if (h->bag->config.kind == LADE_BAG_REFS)
-        return LADE_INVALID;
+        return refuse_refs(error);
     int status = read_bag_header(&r);
     while (status == LADE_OK && !ended) {
         good = r.at;
         status = restore_block(&r, &ended);
     }
-    if (offset)
-        *offset = status == LADE_OK ? r.at : good;
+    if (error && status != LADE_OK)
+        explain_restore(error, status, good);
     return status;
 }

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "file.h"
 
+#include "fail.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -273,6 +275,22 @@ int lade_file_replace(struct lade_file *f)
     }
     lade_file_drop(f);
     return good ? LADE_OK : LADE_IO;
+}
+
+int lade_file_explain(struct lade_error *error, int status, const char *path, uint64_t offset, const char *verb)
+{
+    switch (status) {
+    case LADE_OK:
+        return LADE_OK;
+    case LADE_IO:
+        return lade_fail(error, status, path, offset, "cannot %s: %s", verb, strerror(errno));
+    case LADE_DAMAGED:
+        return lade_fail(error, status, path, offset, "not what was saved: of another kind, changed or cut short");
+    case LADE_NO_MEMORY:
+        return lade_fail(error, status, path, offset, "cannot %s: out of memory", verb);
+    default:
+        return lade_fail(error, status, path, offset, "cannot %s: status %d", verb, status);
+    }
 }
 
 uint64_t lade_file_size(const struct lade_file *f)

@@ -13,6 +13,7 @@
 #ifndef LADE_LIB_FILE_H
 #define LADE_LIB_FILE_H
 
+#include <lade/error.h>
 #include <lade/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,6 +71,12 @@ void lade_file_drop(struct lade_file *f);
 /* put and get of a sink and a source whose context is the struct lade_file. Short transfers and signals do not matter. */
 bool lade_file_put(void *file, const void *bytes, size_t size);
 int lade_file_get(void *file, void *bytes, size_t size);
+
+/*
+ * Fills the error, if there is one, with what a save or load of a file returned: LADE_IO (errno says why), LADE_DAMAGED,
+ * LADE_NO_MEMORY or another one; nothing for LADE_OK. "PATH: cannot VERB: ..." Returns status, keeps errno.
+ */
+int lade_file_explain(struct lade_error *error, int status, const char *path, uint64_t offset, const char *verb);
 
 /* Bytes of a file; UINT64_MAX when that is not known. */
 uint64_t lade_file_size(const struct lade_file *f);

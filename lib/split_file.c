@@ -14,6 +14,7 @@
 #include "split.h"
 
 #include "checksum.h"
+#include "fail.h"
 #include "file.h"
 #include "table_save.h"
 
@@ -137,7 +138,7 @@ static int count_tokens(struct lade_split *s, uint64_t *left)
         int status = lade_bag_join(s->class_of[i].tokens, &h);
         if (status != LADE_OK)
             return status;
-        (void)lade_bag_for_each(h, count_token, left + (size_t)i * s->config.parts);
+        (void)lade_bag_for_each(h, count_token, left + (size_t)i * s->config.parts, NULL);
         lade_bag_leave(h);
     }
     return LADE_OK;
@@ -154,7 +155,7 @@ static int write_all(struct stream *f, struct lade_split *s, const uint64_t *lef
     return !s->word || write_words(f, s) ? LADE_OK : LADE_IO;
 }
 
-int lade_split_save(struct lade_split *s, const char *path)
+static int save_split(struct lade_split *s, const char *path)
 {
     const uint64_t numbers = (uint64_t)s->config.classes * s->config.parts;
     uint64_t *left = NULL;
@@ -176,6 +177,11 @@ int lade_split_save(struct lade_split *s, const char *path)
     }
     lade_array_put(s->config.alloc, left, numbers, sizeof *left);
     return status;
+}
+
+int lade_split_save(struct lade_split *s, const char *path, struct lade_error *error)
+{
+    return lade_file_explain(error, save_split(s, path), path, LADE_NO_OFFSET, "be written");
 }
 
 static int get_bytes(struct stream *f, void *bytes, size_t size)
@@ -292,7 +298,7 @@ static int read_table(struct stream *f, struct lade_split *s)
     struct lade_inlet source = {lade_file_get, &f->file, f->at};
     int status = lade_table_read(s->table, &source, lade_table_expected(&f->file), &f->begin);
 
-    if (status == LADE_OK && lade_table_for_each(s->table, is_entry, &s->config.parts) != LADE_OK) {
+    if (status == LADE_OK && lade_table_for_each(s->table, is_entry, &s->config.parts, NULL) != LADE_OK) {
         f->begin = f->at;
         status = LADE_DAMAGED;
     }
@@ -372,25 +378,36 @@ static int read_all(struct stream *f, struct lade_split **split, const struct la
     return status;
 }
 
-int lade_split_load(struct lade_split **split, const char *path, const struct lade_alloc *alloc, uint64_t *offset)
+static int explain_load(struct lade_error *error, int status, const char *path, uint64_t offset, uint64_t limit)
 {
-    return lade_split_load_limited(split, path, alloc, LADE_SPLIT_LOAD_BYTES, offset);
+    if (status == LADE_LIMITED)
+        return lade_fail(error, status, path, offset,
+                         "its tokens take more than %llu bytes; lade_split_load_limited() takes a higher limit",
+                         (unsigned long long)limit);
+    if (status == LADE_INVALID)
+        return lade_fail(error, status, path, offset, "written by a later version; load it with that one");
+    return lade_file_explain(error, status, path, offset, "be read");
+}
+
+int lade_split_load(struct lade_split **split, const char *path, const struct lade_alloc *alloc,
+                    struct lade_error *error)
+{
+    return lade_split_load_limited(split, path, alloc, LADE_SPLIT_LOAD_BYTES, error);
 }
 
 int lade_split_load_limited(struct lade_split **split, const char *path, const struct lade_alloc *alloc,
-                            uint64_t token_bytes_max, uint64_t *offset)
+                            uint64_t token_bytes_max, struct lade_error *error)
 {
     struct stream f = {.checksum = 0};
     struct lade_split *loaded = NULL;
     int status = lade_file_open(&f.file, path);
 
-    if (status == LADE_OK) {
-        status = read_all(&f, &loaded, alloc ? alloc : &lade_default, token_bytes_max);
-        lade_file_drop(&f.file);
-    }
-    if (offset)
-        *offset = f.begin;
-    if (status == LADE_OK)
-        *split = loaded;
-    return status;
+    if (status != LADE_OK)
+        return lade_file_explain(error, status, path, LADE_NO_OFFSET, "be opened");
+    status = read_all(&f, &loaded, alloc ? alloc : &lade_default, token_bytes_max);
+    lade_file_drop(&f.file);
+    if (status != LADE_OK)
+        return explain_load(error, status, path, f.begin, token_bytes_max);
+    *split = loaded;
+    return LADE_OK;
 }

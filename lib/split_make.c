@@ -2,25 +2,49 @@
 /* Creation and end of a split. */
 #include "split.h"
 
+#include "fail.h"
+#include "seed.h"
 #include "sized.h"
 
 #define THREADS_DEFAULT 8
 #define PURPOSE UINT64_C(0x74696c7073) /* of keys that are made from the seed */
 
-static bool is_valid_split_config(const struct lade_split_config *c)
+/* What is wrong with the fields that go with the store; NULL: nothing. */
+static const char *store_problem(const struct lade_split_config *c)
 {
-    bool words = c->store == LADE_SPLIT_COMPACT || c->store == LADE_SPLIT_ARRAYS, quota = c->rule == LADE_SPLIT_QUOTA;
+    bool words = c->store == LADE_SPLIT_COMPACT || c->store == LADE_SPLIT_ARRAYS;
 
-    return c->parts > 0 && c->parts <= LADE_SPLIT_PARTS_MAX && (unsigned)c->rule <= LADE_SPLIT_QUOTA &&
-           (unsigned)c->store <= LADE_SPLIT_ARRAYS && (unsigned)c->content <= LADE_SPLIT_REJECT &&
-           (unsigned)c->conflict <= LADE_SPLIT_CONTENT_WINS &&
-           (!words || (c->parts == 2 && c->rule == LADE_SPLIT_COIN)) &&
-           (words || (c->bits_per_item == 0 && !c->uncorrected)) &&
-           (c->store != LADE_SPLIT_PURE || (c->rule == LADE_SPLIT_HASH && c->capacity == 0)) &&
-           (c->store == LADE_SPLIT_EXACT || (c->content == LADE_SPLIT_FOLLOW && c->conflict == LADE_SPLIT_REFUSE)) &&
-           (quota ? c->store == LADE_SPLIT_EXACT && c->classes > 0 && c->classes <= LADE_SPLIT_CLASSES_MAX &&
-                        c->quota && c->threads <= LADE_SPLIT_THREADS_MAX
-                  : c->classes == 0 && !c->quota && c->threads == 0);
+    if (words && (c->parts != 2 || c->rule != LADE_SPLIT_COIN))
+        return "the stores compact and arrays take two parts and rule coin";
+    if (!words && (c->bits_per_item != 0 || c->uncorrected))
+        return "bits_per_item and uncorrected go with the stores compact and arrays";
+    if (c->store == LADE_SPLIT_PURE && (c->rule != LADE_SPLIT_HASH || c->capacity != 0))
+        return "store pure takes rule hash and no capacity";
+    if (c->store != LADE_SPLIT_EXACT && (c->content != LADE_SPLIT_FOLLOW || c->conflict != LADE_SPLIT_REFUSE))
+        return "policies for contents and conflicts go with store exact";
+    return NULL;
+}
+
+static const char *quota_problem(const struct lade_split_config *c)
+{
+    if (c->rule != LADE_SPLIT_QUOTA)
+        return c->classes == 0 && !c->quota && c->threads == 0 ? NULL : "classes, quota and threads go with rule quota";
+    if (c->store != LADE_SPLIT_EXACT || !c->quota)
+        return "rule quota takes store exact and a quota";
+    if (c->classes == 0 || c->classes > LADE_SPLIT_CLASSES_MAX || c->threads > LADE_SPLIT_THREADS_MAX)
+        return "rule quota takes 1 to 65536 classes and at most 1024 threads";
+    return NULL;
+}
+
+static const char *config_problem(const struct lade_split_config *c)
+{
+    if (c->parts == 0 || c->parts > LADE_SPLIT_PARTS_MAX)
+        return "parts must be 1 to 255";
+    if ((unsigned)c->rule > LADE_SPLIT_QUOTA || (unsigned)c->store > LADE_SPLIT_ARRAYS ||
+        (unsigned)c->content > LADE_SPLIT_REJECT || (unsigned)c->conflict > LADE_SPLIT_CONTENT_WINS)
+        return "no such rule, store, or policy for contents or conflicts";
+    const char *problem = store_problem(c);
+    return problem ? problem : quota_problem(c);
 }
 
 static int put_tokens(struct lade_bag *bag, const uint64_t *left, unsigned parts)
@@ -112,13 +136,18 @@ int lade_split_make(struct lade_split **split, const struct lade_split_config *c
 {
     const struct lade_alloc *a = config->alloc ? config->alloc : &lade_default;
 
-    if (!is_valid_split_config(config))
+    if (config_problem(config))
         return LADE_INVALID;
+    uint64_t seed = config->seed;
+    if (config->random_seed && !lade_seed_draw(&seed))
+        return LADE_IO;
     struct lade_split *s = lade_array_get(a, 1, sizeof *s);
     if (!s)
         return LADE_NO_MEMORY;
     s->config = *config;
     s->config.alloc = a;
+    s->config.seed = seed;
+    s->config.random_seed = false; /* a split of this config is the same one */
     s->logs = NULL;
     s->table = NULL;
     s->word = NULL;
@@ -135,12 +164,32 @@ int lade_split_make(struct lade_split **split, const struct lade_split_config *c
     return status;
 }
 
-int lade_split_create_sized(struct lade_split **split, const struct lade_split_config *config, size_t size)
+static int explain_create(struct lade_error *error, int status, const struct lade_split_config *config)
+{
+    const char *reason = config_problem(config);
+
+    if (status == LADE_NO_MEMORY)
+        reason = "out of memory";
+    else if (status == LADE_IO)
+        reason = "the system has no random seed";
+    else if (!reason)
+        reason = "all weights are zero, a capacity is missing or too large, or a class has more than 2^30 items";
+    return lade_fail(error, status, NULL, LADE_NO_OFFSET, "%s", reason);
+}
+
+int lade_split_create_sized(struct lade_split **split, const struct lade_split_config *config, size_t size,
+                            struct lade_error *error)
 {
     struct lade_split_config copy;
 
-    config = config ? lade_sized_in(config, size, &copy, sizeof copy) : NULL;
-    int status = split && config ? lade_split_make(split, config, config->quota) : LADE_INVALID;
+    if (!split || !config)
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "there is no split to set, or no config");
+    config = lade_sized_in(config, size, &copy, sizeof copy);
+    if (!config)
+        return lade_fail_unknown(error);
+    int status = lade_split_make(split, config, config->quota);
+    if (status != LADE_OK)
+        return explain_create(error, status, config);
 
     for (uint64_t i = 0; status == LADE_OK && i < (*split)->words; i++)
         atomic_init(&(*split)->word[i], 0);

@@ -2,11 +2,13 @@
 /* The union of two splits that decided apart. */
 #include "split.h"
 
+#include "fail.h"
+
 struct merging {
     struct lade_split *into;
     struct lade_key salt;
     bool change; /* or only look for differences */
-    void (*tell)(void *context, const struct lade_split_difference *difference);
+    lade_split_tell *tell;
     void *context;
     uint64_t differences;
     int status;
@@ -59,7 +61,7 @@ static bool merge_entry(void *context, const struct lade_table_entry *entry)
 static int merge_pass(struct merging *m, struct lade_split *from, bool change)
 {
     m->change = change;
-    int status = lade_table_for_each(from->table, merge_entry, m);
+    int status = lade_table_for_each(from->table, merge_entry, m, NULL);
     return m->status != LADE_OK ? m->status : status;
 }
 
@@ -69,9 +71,25 @@ static bool fit(const struct lade_split_config *a, const struct lade_split_confi
            (a->content == LADE_SPLIT_FOLLOW) == (b->content == LADE_SPLIT_FOLLOW);
 }
 
+static int explain_merge(struct lade_error *error, int status, uint64_t differences)
+{
+    const char *reason = "out of memory; what is missing comes with another merge";
+
+    if (status == LADE_OK)
+        return LADE_OK;
+    if (status == LADE_CONFLICT)
+        return lade_fail(error, status, NULL, LADE_NO_OFFSET,
+                         "%llu names have two parts, and nothing was changed; resolve settles them",
+                         (unsigned long long)differences);
+    if (status == LADE_INVALID)
+        reason = "both splits must be exact, with the same seed, parts and policy for contents";
+    else if (status == LADE_FULL)
+        reason = "sixteen names have hashes with 60 equal bits";
+    return lade_fail(error, status, NULL, LADE_NO_OFFSET, "%s", reason);
+}
+
 int lade_split_merge(struct lade_split *into, struct lade_split *from, uint64_t salt, bool resolve,
-                     void (*tell_of)(void *, const struct lade_split_difference *), void *context,
-                     uint64_t *differences)
+                     lade_split_tell *tell_of, void *context, uint64_t *differences, struct lade_error *error)
 {
     struct merging m = {.into = into, .tell = tell_of, .context = context, .status = LADE_OK};
     int status = LADE_OK;
@@ -79,7 +97,7 @@ int lade_split_merge(struct lade_split *into, struct lade_split *from, uint64_t 
     if (differences)
         *differences = 0;
     if (!fit(&into->config, &from->config))
-        return LADE_INVALID;
+        return explain_merge(error, LADE_INVALID, 0);
     if (into == from)
         return LADE_OK;
     m.salt = lade_key_make(salt, 0, LADE_SPLIT_FOR_MERGE);
@@ -92,5 +110,5 @@ int lade_split_merge(struct lade_split *into, struct lade_split *from, uint64_t 
         status = merge_pass(&m, from, true);
     if (differences)
         *differences = m.differences;
-    return status;
+    return explain_merge(error, status, m.differences);
 }

@@ -100,7 +100,7 @@ static int measure_split(struct lade_split *s, struct lade_split_stats *stats, u
         return LADE_OK;
     lade_table_measure(s->table, &table);
     stats->bytes = table.bytes;
-    return lade_table_for_each(s->table, count_entry, &counting);
+    return lade_table_for_each(s->table, count_entry, &counting, NULL);
 }
 
 int lade_split_measure_sized(struct lade_split *s, struct lade_split_stats *stats, size_t size, uint64_t *part_keys)

@@ -2,6 +2,8 @@
 /* The tokens of a quota. */
 #include "split.h"
 
+#include "ignore.h"
+
 /*
  * A token is drawn before the decision and kept until it is known who made it; the loser puts it back. So tokens in the bag,
  * in hands and in decisions are always as many as in the beginning. The handle is kept as well: joining could fail.
@@ -36,7 +38,8 @@ void lade_split_end_token(struct lade_split *s, unsigned class_number, struct la
         struct lade_split_class *c = &s->class_of[class_number];
         atomic_fetch_sub_explicit(&c->left, 1, memory_order_release); /* [split.used] -> [split.none] */
     } else {
-        (void)lade_bag_put(token->handle, &(uint64_t){token->part + 1}); /* there is room: it came from there */
+        /* The bag has a slot free: the token came from there. */
+        lade_ignore(lade_bag_put(token->handle, &(uint64_t){token->part + 1}));
     }
     lade_bag_leave(token->handle);
 }

@@ -2,14 +2,8 @@
 /* Tables: made, gone over as a whole, and destroyed. */
 #include "table.h"
 
+#include "seed.h"
 #include "sized.h"
-
-#include <sys/random.h>
-
-static bool random_seed(uint64_t *seed)
-{
-    return getrandom(seed, sizeof *seed, 0) == (ssize_t)sizeof *seed;
-}
 
 static bool is_complete(const struct lade_table_hash *hash, enum lade_table_kind kind)
 {
@@ -34,7 +28,7 @@ static int create_table(struct lade_table **table, const struct lade_table_confi
     if (!table || (c->kind != LADE_TABLE_WORDS && c->kind != LADE_TABLE_BYTES) || c->reserve > LADE_TABLE_MAX / 2 ||
         !is_complete(c->hash, c->kind))
         return LADE_INVALID;
-    if (!c->seeded && !random_seed(&seed))
+    if (!c->seeded && !lade_seed_draw(&seed))
         return LADE_IO;
     /* Starts the thread that frees old arrays: no operation should have to. */
     if (lade_reclaim_start() != LADE_OK)
@@ -200,22 +194,42 @@ static bool visit_bytes(struct lade_table *t, struct array *a, bool (*visit)(voi
     return true;
 }
 
-int lade_table_for_each(struct lade_table *t, bool (*visit)(void *, const struct lade_table_entry *), void *context)
+struct table_visitor {
+    bool (*visit)(void *context, const struct lade_table_entry *entry);
+    void *context;
+    uint64_t visited;
+};
+
+static bool count_visit(void *context, const struct lade_table_entry *entry)
 {
+    struct table_visitor *v = context;
+
+    v->visited++;
+    return v->visit(v->context, entry);
+}
+
+int lade_table_for_each(struct lade_table *t, bool (*visit)(void *, const struct lade_table_entry *), void *context,
+                        uint64_t *visited)
+{
+    struct table_visitor v = {visit, context, 0};
     struct array *a;
     bool all;
 
+    if (visited)
+        *visited = 0;
     if (!t || !visit)
         return LADE_INVALID;
     /* Records may be freed while their cells are still in the array: there a read section is held all the time. */
     if (t->config.kind == LADE_TABLE_BYTES)
         lade_read_lock();
     a = hold(t);
-    all = a && (t->config.kind == LADE_TABLE_BYTES ? visit_bytes : visit_words)(t, a, visit, context);
+    all = a && (t->config.kind == LADE_TABLE_BYTES ? visit_bytes : visit_words)(t, a, count_visit, &v);
     if (a)
         lade_table_array_put(a);
     if (t->config.kind == LADE_TABLE_BYTES)
         lade_read_unlock();
+    if (visited)
+        *visited = v.visited;
     return all ? LADE_OK : a ? LADE_CANCELLED : LADE_NO_MEMORY;
 }
 

@@ -13,7 +13,9 @@
  * CRC-32C. They find accidents; against those who write files on purpose every number is checked as well.
  */
 #include "table_save.h"
+
 #include "checksum.h"
+#include "fail.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -142,7 +144,7 @@ int lade_table_write(struct lade_table *table, const struct lade_sink *sink)
     w->size = 0;
     write_header(w);
     if (w->status == LADE_OK) {
-        int visited = lade_table_for_each(table, write_entry, w);
+        int visited = lade_table_for_each(table, write_entry, w, NULL);
         if (w->status == LADE_OK)
             w->status = visited; /* no memory to finish a move: the file would lack what is there */
     }
@@ -347,11 +349,11 @@ uint64_t lade_table_expected(struct lade_file *f)
     return entries < most ? entries : most;
 }
 
-int lade_table_save(struct lade_table *table, const char *path)
+static int save_table(struct lade_table *table, const char *path)
 {
     struct lade_file file;
     struct lade_sink sink = {lade_file_put, &file};
-    int status = table ? lade_file_create(&file, path) : LADE_INVALID;
+    int status = lade_file_create(&file, path);
 
     if (status != LADE_OK)
         return status;
@@ -362,15 +364,21 @@ int lade_table_save(struct lade_table *table, const char *path)
     return status;
 }
 
-int lade_table_load(struct lade_table *table, const char *path, uint64_t *offset)
+int lade_table_save(struct lade_table *table, const char *path, struct lade_error *error)
+{
+    if (!table || !path)
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "there is no table to save, or no path");
+    return lade_file_explain(error, save_table(table, path), path, LADE_NO_OFFSET, "be written");
+}
+
+static int load_table(struct lade_table *table, const char *path, uint64_t *offset)
 {
     struct lade_file file;
     struct lade_inlet source = {lade_file_get, &file, 0};
     unsigned char more;
-    int status = table ? lade_file_open(&file, path) : LADE_INVALID;
+    int status = lade_file_open(&file, path);
 
-    if (offset)
-        *offset = 0;
+    *offset = LADE_NO_OFFSET;
     if (status != LADE_OK)
         return status;
     status = lade_table_read(table, &source, lade_table_expected(&file), offset);
@@ -380,4 +388,17 @@ int lade_table_load(struct lade_table *table, const char *path, uint64_t *offset
     }
     lade_file_drop(&file);
     return status;
+}
+
+int lade_table_load(struct lade_table *table, const char *path, struct lade_error *error)
+{
+    uint64_t offset;
+
+    if (!table || !path)
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "there is no table to load into, or no path");
+    int status = load_table(table, path, &offset);
+    if (status == LADE_INVALID)
+        return lade_fail(error, status, path, offset,
+                         "from a later version, or of a table of the other kind (words, byte strings)");
+    return lade_file_explain(error, status, path, offset, "be read");
 }

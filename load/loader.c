@@ -319,6 +319,7 @@ static void measure(const struct lade_loader *l, struct lade_loader_stats *stats
         .consumer_wait_time = l->wait_time,
         .running_time = total(l, offsetof(struct lade_worker, running_time)),
         .claim = claim_of(l),
+        .seed = l->config.seed,
     };
     if (l->stage)
         lade_stage_measure(l, stats);

@@ -6,6 +6,8 @@
  */
 #include "loader.h"
 
+#include "heap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,13 +39,13 @@ struct lade_stage {
 
 int lade_stage_create(struct lade_loader *l, struct lade_error *error)
 {
-    struct lade_stage *s = calloc(1, sizeof *s);
+    struct lade_stage *s = lade_heap_get(l->config.alloc, 1, sizeof *s);
 
     if (!s)
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
     l->stage = s;
     s->depth = l->config.depth ? l->config.depth : DEPTH;
-    s->staged = calloc((size_t)l->ring.places, sizeof *s->staged);
+    s->staged = lade_heap_get(l->config.alloc, (size_t)l->ring.places, sizeof *s->staged);
     if (!s->staged)
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
     for (unsigned i = 0; i < s->depth; i++) {
@@ -62,8 +64,8 @@ void lade_stage_free(struct lade_loader *l)
         return;
     for (unsigned i = 0; i < s->depth; i++)
         lade_memory_free(s->slot[i].memory);
-    free(s->staged);
-    free(s);
+    lade_heap_put(l->config.alloc, s->staged);
+    lade_heap_put(l->config.alloc, s);
 }
 
 int lade_stage_fail(struct lade_loader *l, const struct lade_device_failure *failure)

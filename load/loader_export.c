@@ -3,6 +3,8 @@
 #include "dlpack.h"
 #include "loader.h"
 
+#include "heap.h"
+
 #include <stdlib.h>
 
 /* What a tensor needs beyond its batch, which may be gone before it. */
@@ -25,7 +27,7 @@ static void delete_exported(struct exported *e)
 
     /* A failure of the device is kept by the loader. */
     (void)lade_memory_let_go(e->memory, 1 + e->tensor, e->done, e->handle);
-    free(e);
+    lade_heap_put(l->config.alloc, e);
     lade_loader_leave(l);
 }
 
@@ -65,7 +67,7 @@ static int export(struct lade_loader *l, const struct lade_batch *batch, unsigne
         return LADE_INVALID;
     if (m->exported & 1u << tensor)
         return LADE_TOO_MANY;
-    struct exported *e = calloc(1, sizeof *e);
+    struct exported *e = lade_heap_get(l->config.alloc, 1, sizeof *e);
     if (!e)
         return LADE_NO_MEMORY;
     *e = (struct exported){.memory = m, .tensor = tensor, .done = done, .handle = handle};

@@ -2,6 +2,10 @@
 /* How loaders come into being, and go. */
 #include "loader.h"
 
+#include "alloc.h"
+#include "heap.h"
+#include "ignore.h"
+#include "seed.h"
 #include "sized.h"
 
 #include <lade/fork.h>
@@ -35,10 +39,12 @@ static int check(const struct lade_loader_config *c, struct lade_error *error)
         return refuse(error, "at most 256 threads and 1,024 slots");
     if (c->shards > LADE_LOADER_SHARDS_MAX || (c->shards ? c->shard >= c->shards : c->shard > 0))
         return refuse(error, "the shard is not below the number of shards, or there are more than 4,096");
+    if (c->random_seed && c->shards > 1)
+        return refuse(error, "all shards must have one seed: draw it once and pass it to each");
     if (c->replaced_max > LADE_LOADER_REPLACED_MAX)
         return refuse(error, "at most 1,024 workers are replaced");
-    if (c->depth > LADE_LOADER_DEPTH_MAX || (c->device && (c->alloc || c->align > LADE_DEVICE_ALIGN)))
-        return refuse(error, "at most 64 batches on a device, whose memory has no other allocator or alignment");
+    if (c->depth > LADE_LOADER_DEPTH_MAX || (c->device && c->align > LADE_DEVICE_ALIGN))
+        return refuse(error, "at most 64 batches on a device, whose memory has no other alignment");
     if (c->align & (c->align - 1) || c->align > LADE_LOADER_ALIGN_MAX)
         return refuse(error, "the alignment is no power of two, or above 2^30");
     if ((unsigned)c->draw > LADE_DRAW_BALANCED || (unsigned)c->fault > LADE_FAULT_SUBSTITUTE)
@@ -126,10 +132,10 @@ static int set_sizes(struct lade_loader *l, struct lade_error *error)
     return LADE_OK;
 }
 
-/* aligned_alloc() wants whole multiples. */
-static void *allocate(size_t align, size_t bytes)
+/* The loader itself has fields that lie on lines of their own. */
+static struct lade_loader *get_loader(const struct lade_alloc *alloc)
 {
-    return aligned_alloc(align, (bytes + align - 1) / align * align);
+    return lade_fork_is_counted() ? lade_array_get(alloc ? alloc : &lade_default, 1, sizeof(struct lade_loader)) : NULL;
 }
 
 int lade_worker_add(struct lade_loader *l, struct lade_worker **worker, struct lade_error *error)
@@ -142,8 +148,8 @@ int lade_worker_add(struct lade_loader *l, struct lade_worker **worker, struct l
     atomic_store_explicit(&w->committed, LADE_CLAIM_NONE, memory_order_relaxed); /* no thread yet */
     w->paper = l->workers + 1;                                                   /* paper 0 is the first plan */
     if (l->config.pipeline && !w->input) {
-        w->input = allocate(64, l->input_bytes);
-        w->scratch = allocate(64, l->scratch_bytes + 1);
+        w->input = lade_heap_get(l->config.alloc, 1, l->input_bytes);
+        w->scratch = lade_heap_get(l->config.alloc, 1, l->scratch_bytes + 1);
     }
     if (l->config.pipeline && (!w->input || !w->scratch))
         return out_of_memory(error);
@@ -181,14 +187,14 @@ static int make_ring(struct lade_loader *l, struct lade_error *error)
     for (r->places = l->config.in_order ? 2 : OVERTAKING; r->places <= l->buffers_max; r->places *= 2)
         continue;
     r->free_words = l->buffers_max / 64 + 1;
-    r->free = calloc(r->free_words, sizeof *r->free);
-    r->place = calloc((size_t)r->places, sizeof *r->place);
-    r->paper = calloc(l->workers_max + 1, sizeof *r->paper);
-    l->taken = calloc((size_t)r->places, sizeof *l->taken);
-    l->end = calloc((size_t)r->places, sizeof *l->end);
-    l->from = calloc((size_t)r->places, sizeof *l->from);
-    l->slot = calloc(l->buffers_max, sizeof *l->slot);
-    l->worker = calloc(l->workers_max, sizeof *l->worker);
+    r->free = lade_heap_get(l->config.alloc, r->free_words, sizeof *r->free);
+    r->place = lade_heap_get(l->config.alloc, (size_t)r->places, sizeof *r->place);
+    r->paper = lade_heap_get(l->config.alloc, l->workers_max + 1, sizeof *r->paper);
+    l->taken = lade_heap_get(l->config.alloc, (size_t)r->places, sizeof *l->taken);
+    l->end = lade_heap_get(l->config.alloc, (size_t)r->places, sizeof *l->end);
+    l->from = lade_heap_get(l->config.alloc, (size_t)r->places, sizeof *l->from);
+    l->slot = lade_heap_get(l->config.alloc, l->buffers_max, sizeof *l->slot);
+    l->worker = lade_heap_get(l->config.alloc, l->workers_max, sizeof *l->worker);
     if (!r->free || !r->place || !r->paper || !l->taken || !l->end || !l->from || !l->slot || !l->worker)
         return out_of_memory(error);
     for (; l->buffers < l->config.slots; l->buffers++) {
@@ -216,25 +222,25 @@ static void free_loader(struct lade_ref *users)
     for (unsigned i = 0; l->slot && i < l->buffers_max; i++)
         lade_memory_free(l->slot[i].memory);
     for (unsigned i = 0; l->worker && i < l->workers_max; i++) {
-        free(l->worker[i].input);
-        free(l->worker[i].scratch);
-        free(l->worker[i].ids);
+        lade_heap_put(l->config.alloc, l->worker[i].input);
+        lade_heap_put(l->config.alloc, l->worker[i].scratch);
+        lade_heap_put(l->config.alloc, l->worker[i].ids);
         lade_walk_free(&l->worker[i].walk);
     }
     lade_bag_destroy(l->bag);
     lade_shuffle_free(l);
     lade_order_free(&l->order);
-    free((void *)l->ring.free);
-    free((void *)l->ring.place);
-    free(l->ring.paper);
-    free(l->taken);
-    free(l->end);
-    free(l->from);
-    free(l->slot);
-    free(l->worker);
+    lade_heap_put(l->config.alloc, (void *)l->ring.free);
+    lade_heap_put(l->config.alloc, (void *)l->ring.place);
+    lade_heap_put(l->config.alloc, l->ring.paper);
+    lade_heap_put(l->config.alloc, l->taken);
+    lade_heap_put(l->config.alloc, l->end);
+    lade_heap_put(l->config.alloc, l->from);
+    lade_heap_put(l->config.alloc, l->slot);
+    lade_heap_put(l->config.alloc, l->worker);
     if (l->config.device)
         lade_device_leave(l->config.device);
-    free(l);
+    lade_array_put(l->config.alloc ? l->config.alloc : &lade_default, l, 1, sizeof *l);
 }
 
 void lade_loader_leave(struct lade_loader *l)
@@ -324,7 +330,7 @@ static int create(struct lade_loader **loader, const struct lade_loader_config *
         status = take_device(config->device, error);
     if (status != LADE_OK)
         return status;
-    struct lade_loader *l = lade_fork_is_counted() ? allocate(64, sizeof *l) : NULL;
+    struct lade_loader *l = get_loader(config->alloc);
     if (!l) {
         free_device(config->device);
         return out_of_memory(error);
@@ -334,11 +340,13 @@ static int create(struct lade_loader **loader, const struct lade_loader_config *
     l->generation = lade_fork_generation();
     lade_ref_init(&l->users);
     fill_in(&l->config);
-    status = make(l, state, error);
+    status = l->config.random_seed && !lade_seed_draw(&l->config.seed)
+                 ? lade_fail(error, LADE_IO, NULL, LADE_NO_OFFSET, "the system has no random seed")
+                 : make(l, state, error);
     if (status == LADE_OK)
         *loader = l;
     else
-        (void)lade_loader_destroy(l, LADE_FOREVER);
+        lade_loader_destroy(l);
     return status;
 }
 
@@ -384,25 +392,33 @@ static int ended_or_await(void *context, int64_t *until)
     return all_have_ended(context) ? LADE_OK : LADE_AWAIT;
 }
 
-int lade_loader_destroy(struct lade_loader *l, int64_t timeout)
+int lade_loader_stop(struct lade_loader *l, int64_t timeout)
 {
-    if (!l)
-        return LADE_OK;
-    if (!lade_loader_is_here(l)) { /* there is nobody to wait for */
-        lade_loader_leave(l);
-        return LADE_OK;
-    }
     int64_t deadline = lade_deadline(lade_now(), timeout);
+
+    if (!lade_loader_is_here(l))
+        return LADE_INVALID;
     lade_loader_cancel(l);
     if (!all_have_ended(l) && lade_event_await(&l->ready, ended_or_await, l, deadline) != LADE_OK)
         return LADE_TIMEOUT;
-    if (lade_stage_finish(l, deadline) != LADE_OK)
-        return LADE_TIMEOUT;
+    return lade_stage_finish(l, deadline);
+}
+
+static void end_workers(struct lade_loader *l)
+{
+    lade_ignore(lade_loader_stop(l, LADE_FOREVER)); /* without a timeout it ends stopped */
     for (unsigned i = 0; i < l->workers; i++)
         if (atomic_load_explicit(&l->worker[i].state, memory_order_relaxed) != LADE_WORKER_NONE)
             (void)pthread_join(l->worker[i].thread, NULL);
     if (l->config.device)
         atomic_store_explicit(&l->config.device->is_used, 0, memory_order_relaxed);
+}
+
+void lade_loader_destroy(struct lade_loader *l)
+{
+    if (!l)
+        return;
+    if (lade_loader_is_here(l)) /* a child of fork() has nobody to wait for */
+        end_workers(l);
     lade_loader_leave(l);
-    return LADE_OK;
 }

@@ -2,6 +2,8 @@
 /* The memory of batches: where it comes from, which batches and tensors hold it, and where it goes. */
 #include "loader.h"
 
+#include "heap.h"
+
 #include <lade/fork.h>
 #include <stdlib.h>
 
@@ -52,7 +54,7 @@ static int get_device(struct lade_memory *m, struct lade_device_failure *failure
     const struct lade_device *device = l->config.device;
     const struct lade_backend *b = device->backend;
 
-    m->labels = malloc((size_t)l->config.batch * sizeof *m->labels);
+    m->labels = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *m->labels);
     if (!m->labels)
         return LADE_NO_MEMORY;
     int status = b->device_get(device->self, lade_memory_block(l), &m->block, failure);
@@ -66,7 +68,7 @@ static int get_device(struct lade_memory *m, struct lade_device_failure *failure
 int lade_memory_create(struct lade_loader *l, struct lade_memory **memory, uint64_t slot, bool on_device,
                        struct lade_error *error)
 {
-    struct lade_memory *m = calloc(1, sizeof *m);
+    struct lade_memory *m = lade_heap_get(l->config.alloc, 1, sizeof *m);
     struct lade_device_failure failure = {NULL, 0, ""};
     int status = LADE_NO_MEMORY;
 
@@ -74,7 +76,7 @@ int lade_memory_create(struct lade_loader *l, struct lade_memory **memory, uint6
         m->loader = l;
         m->slot = slot;
         m->on_device = on_device;
-        m->ids = calloc((size_t)l->config.batch, sizeof *m->ids);
+        m->ids = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *m->ids);
         for (unsigned i = 0; i < LADE_BATCH_TENSORS; i++)
             m->shape[i] = l->shape[i];
         if (m->ids)
@@ -106,11 +108,12 @@ static void free_block(struct lade_memory *m)
         free(m->block);
 }
 
-/* In a child of fork() the driver is not there: what malloc gave is freed. */
+/* In a child of fork() the driver is not there: what is on the host is freed. */
 void lade_memory_free(struct lade_memory *m)
 {
     if (!m)
         return;
+    const struct lade_alloc *alloc = m->loader->config.alloc;
     const struct lade_device *device = m->loader->config.device;
     if (device && device->backend->lose && device->generation != lade_fork_generation())
         device->backend->lose(device->self);
@@ -121,9 +124,9 @@ void lade_memory_free(struct lade_memory *m)
         if (m->done[i])
             device->backend->event_put(device->self, m->done[i]);
     if (m->on_device)
-        free(m->labels);
-    free(m->ids);
-    free(m);
+        lade_heap_put(alloc, m->labels);
+    lade_heap_put(alloc, m->ids);
+    lade_heap_put(alloc, m);
 }
 
 void lade_slot_use(const struct lade_loader *l, struct lade_slot *slot, struct lade_memory *m, uint64_t count)

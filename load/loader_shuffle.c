@@ -12,6 +12,8 @@
  */
 #include "loader.h"
 
+#include "heap.h"
+
 #include <stdlib.h>
 
 #define PURPOSE 0x66756873 /* of lade_key_make() */
@@ -59,12 +61,14 @@ bool lade_shuffle_fits(const struct lade_loader *l)
            c->fault != LADE_FAULT_SKIP;
 }
 
-static bool make_list(struct lade_shuffle *s, uint64_t batch)
+static bool make_list(const struct lade_loader *l)
 {
+    struct lade_shuffle *s = l->shuffle;
+    const uint64_t batch = l->config.batch;
     struct list *list = &s->list[s->lists++];
 
-    list->id = calloc((size_t)batch, sizeof *list->id);
-    list->epoch = calloc((size_t)batch, sizeof *list->epoch);
+    list->id = lade_heap_get(l->config.alloc, (size_t)batch, sizeof *list->id);
+    list->epoch = lade_heap_get(l->config.alloc, (size_t)batch, sizeof *list->epoch);
     return list->id && list->epoch;
 }
 
@@ -72,23 +76,23 @@ int lade_shuffle_create(struct lade_loader *l, struct lade_error *error)
 {
     const struct lade_loader_config *c = &l->config;
     const unsigned lists = c->slots + c->threads; /* a batch for each buffer */
-    struct lade_shuffle *s = l->shuffle = calloc(1, sizeof *s);
+    struct lade_shuffle *s = l->shuffle = lade_heap_get(l->config.alloc, 1, sizeof *s);
     bool made = s != NULL;
 
     if (made) {
         s->claim.start = l->next;
         l->next = (struct lade_cursor){0}; /* says nothing in this mode */
         lade_random_init(&s->random, lade_key_make(c->seed, s->claim.start.epoch, PURPOSE), 0);
-        s->buffer = calloc((size_t)c->buffer, sizeof *s->buffer);
-        s->fresh = calloc((size_t)c->batch, sizeof *s->fresh);
-        s->spare = calloc(lists, sizeof *s->spare);
-        s->list = calloc(lists, sizeof *s->list);
-        s->list_of = calloc((size_t)l->ring.places, sizeof *s->list_of);
+        s->buffer = lade_heap_get(l->config.alloc, (size_t)c->buffer, sizeof *s->buffer);
+        s->fresh = lade_heap_get(l->config.alloc, (size_t)c->batch, sizeof *s->fresh);
+        s->spare = lade_heap_get(l->config.alloc, lists, sizeof *s->spare);
+        s->list = lade_heap_get(l->config.alloc, lists, sizeof *s->list);
+        s->list_of = lade_heap_get(l->config.alloc, (size_t)l->ring.places, sizeof *s->list_of);
         made = s->buffer && s->fresh && s->spare && s->list && s->list_of;
     }
     while (made && s->lists < lists) {
         s->spare[s->spares++] = s->lists;
-        made = make_list(s, c->batch);
+        made = make_list(l);
     }
     if (!made)
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory for a buffer of %llu samples",
@@ -104,16 +108,16 @@ void lade_shuffle_free(struct lade_loader *l)
     if (!s)
         return;
     for (unsigned i = 0; i < s->lists; i++) {
-        free((void *)s->list[i].id);
-        free((void *)s->list[i].epoch);
+        lade_heap_put(l->config.alloc, (void *)s->list[i].id);
+        lade_heap_put(l->config.alloc, (void *)s->list[i].epoch);
     }
     lade_walk_free(&s->walk);
-    free(s->buffer);
-    free(s->fresh);
-    free(s->spare);
-    free(s->list);
-    free((void *)s->list_of);
-    free(s);
+    lade_heap_put(l->config.alloc, s->buffer);
+    lade_heap_put(l->config.alloc, s->fresh);
+    lade_heap_put(l->config.alloc, s->spare);
+    lade_heap_put(l->config.alloc, s->list);
+    lade_heap_put(l->config.alloc, (void *)s->list_of);
+    lade_heap_put(l->config.alloc, s);
     l->shuffle = NULL;
 }
 

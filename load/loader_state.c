@@ -296,6 +296,8 @@ int lade_loader_restore(struct lade_loader *l, const char *text, struct lade_err
     struct state s;
     int status = read_state(&s, text, error);
 
+    if (status == LADE_OK && l->config.random_seed)
+        l->config.seed = o->seed = s.seed;
     if (status == LADE_OK && (s.identity != lade_order_identity(o) || s.seed != l->config.seed))
         status = lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
                            "the state belongs to another source, split, part, seed, order or draw");

@@ -11,6 +11,8 @@
  */
 #include "loader.h"
 
+#include "heap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +29,8 @@ int lade_stream_create(struct lade_loader *l, struct lade_error *error)
                                            .handles = l->config.threads + l->config.replaced_max + 1,
                                            .kind = LADE_BAG_RECORDS,
                                            .record_size = sizeof(struct head) + l->sample_bytes,
-                                           .seed = l->config.seed};
+                                           .seed = l->config.seed,
+                                           .alloc = l->config.alloc};
     int status = lade_bag_create(&l->bag, &config);
 
     if (status == LADE_OK)
@@ -144,7 +147,7 @@ bool lade_stream_relieve(struct lade_worker *late, struct lade_worker *w)
     uint64_t from;
 
     if (!w->ids) /* there is when another one was not late after all */
-        w->ids = calloc((size_t)late->loader->config.batch, sizeof *w->ids);
+        w->ids = lade_heap_get(late->loader->config.alloc, (size_t)late->loader->config.batch, sizeof *w->ids);
     if (!w->ids || !lade_claim_relieve(&late->committed, &from))
         return false;
     memcpy(w->ids, late->ids, (size_t)late->count * sizeof *w->ids);
@@ -199,7 +202,7 @@ void lade_stream_work(struct lade_worker *w)
 
     if (!w->bag && lade_bag_join(l->bag, &w->bag) != LADE_OK)
         goes_on = fail(w, lade_fail(&w->error, LADE_LIMITED, NULL, LADE_NO_OFFSET, "the buffer takes no more workers"));
-    if (goes_on && !w->ids && !(w->ids = calloc((size_t)l->config.batch, sizeof *w->ids)))
+    if (goes_on && !w->ids && !(w->ids = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *w->ids)))
         goes_on = fail(w, lade_fail(&w->error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory in a worker"));
     if (goes_on && lade_source_about(l->config.source)->count == LADE_ENDLESS) {
         put_endless(w);

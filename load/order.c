@@ -2,6 +2,7 @@
 #include "order.h"
 
 #include "checksum.h"
+#include "ignore.h"
 #include "source.h"
 #include "thread.h"
 
@@ -432,7 +433,7 @@ static bool is_due(const struct lade_order *o, struct lade_cursor *cursor, unsig
 
 static void begin_epoch(const struct lade_order *o, struct lade_walk *walk, uint64_t epoch, struct lade_key key)
 {
-    (void)lade_permutation_init(&walk->permutation, key, o->places);
+    lade_ignore(lade_permutation_init(&walk->permutation, key, o->places)); /* places is 1 or more, below 2^62 */
     walk->epoch = epoch;
     walk->ready = true;
     walk->held = 0;
@@ -527,7 +528,7 @@ static uint32_t source_identity(const struct lade_order *o)
         const uint64_t i = k + 1 == samples ? o->places - 1 : k * step;
         int64_t label = LADE_NO_LABEL;
         if (o->source->ops.label && info->classes > 0)
-            (void)lade_source_label(o->source, i, &label, NULL);
+            lade_ignore(lade_source_label(o->source, i, &label, NULL)); /* a sample that cannot be read has none */
         lade_write_number(bytes, lade_source_key(o->source, i), 8);
         lade_write_number(bytes + 8, (uint64_t)label, 8);
         crc = lade_crc32c(crc, bytes, sizeof bytes);

@@ -3,6 +3,8 @@
 #ifndef LADE_LOAD_SOURCE_H
 #define LADE_LOAD_SOURCE_H
 
+#include "fail.h"
+
 #include <lade/source.h>
 
 struct lade_source {
@@ -10,15 +12,6 @@ struct lade_source {
     void *self;
     struct lade_source_info info;
 };
-
-/* Fills the error, if there is one to fill, and returns status. name may be NULL, offset LADE_NO_OFFSET. */
-#if defined __GNUC__
-__attribute__((format(printf, 5, 6)))
-#endif
-int lade_fail(struct lade_error *error, int status, const char *name, uint64_t offset, const char *format, ...);
-
-/* LADE_INVALID: lade_sized_in() refused a struct of the caller. */
-int lade_fail_unknown(struct lade_error *error);
 
 static inline bool lade_machine_is_big(void)
 {

@@ -122,7 +122,8 @@ static int dimensions(struct items *it, const char *value, struct lade_shape *sh
 static int open_synthetic(struct lade_source **source, struct items *it)
 {
     struct lade_source_synthetic c;
-    const char *shape = option(it, "shape"), *count = option(it, "count"), *copies = option(it, "duplicates"), *end;
+    const char *shape = option(it, "shape"), *count = option(it, "count"), *copies = option(it, "duplicates"),
+               *seed = option(it, "seed"), *end;
     int status = LADE_OK;
 
     lade_source_synthetic_default(&c);
@@ -149,8 +150,10 @@ static int open_synthetic(struct lade_source **source, struct items *it)
         status = number(it, "classes", &c.classes);
     if (status == LADE_OK)
         status = number(it, "skew", &c.skew);
-    if (status == LADE_OK)
-        status = number(it, "seed", &c.seed);
+    if (status == LADE_OK && seed && !strcmp(seed, "random"))
+        c.random_seed = true;
+    else if (status == LADE_OK && seed && (!digits(seed, &c.seed, &end) || *end))
+        status = wrong(it, "seed takes a number or random, not", seed);
     if (status == LADE_OK)
         status = all_taken(it);
     return status == LADE_OK ? lade_source_open_synthetic(source, &c, it->error) : status;

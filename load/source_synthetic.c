@@ -6,6 +6,8 @@
  */
 #include "source.h"
 
+#include "ignore.h"
+#include "seed.h"
 #include "sized.h"
 
 #include <lade/random.h>
@@ -200,7 +202,7 @@ static int open_synthetic(struct lade_source **source, const struct lade_source_
     s->content = lade_key_make(c->seed, 0, CONTENT);
     s->copy = lade_key_make(c->seed, 1, DUPLICATE);
     if (c->duplicates)
-        (void)lade_permutation_init(&s->order, lade_key_make(c->seed, 0, DUPLICATE), c->count);
+        lade_ignore(lade_permutation_init(&s->order, lade_key_make(c->seed, 0, DUPLICATE), c->count));
     /* From skew * (classes - 1) down to classes - 1, in classes - 1 steps. */
     s->step = c->skew - 1;
     s->first = c->classes > 1 ? c->skew * (c->classes - 1) : 1;
@@ -225,7 +227,17 @@ int lade_source_open_synthetic_sized(struct lade_source **source, const struct l
     struct lade_source_synthetic copy;
 
     synthetic = lade_sized_in(synthetic, size, &copy, sizeof copy);
-    return synthetic ? open_synthetic(source, synthetic, error) : lade_fail_unknown(error);
+    if (!synthetic)
+        return lade_fail_unknown(error);
+    struct lade_source_synthetic seeded = *synthetic;
+    if (seeded.random_seed && !lade_seed_draw(&seeded.seed))
+        return lade_fail(error, LADE_IO, "synthetic", LADE_NO_OFFSET, "the system has no random seed");
+    return open_synthetic(source, &seeded, error);
+}
+
+uint64_t lade_source_synthetic_seed(const struct lade_source *source)
+{
+    return source->ops.read == read_synthetic ? ((const struct synthetic *)source->self)->config.seed : 0;
 }
 
 uint64_t lade_source_synthetic_origin(const struct lade_source *source, uint64_t i)

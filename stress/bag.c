@@ -335,7 +335,9 @@ static bool visit(void *context, const void *element)
 
 static void visit_all(struct actor *a)
 {
-    a->strange += lade_bag_for_each(a->handle, visit, a) > scene.config.capacity;
+    uint64_t visited = 0;
+
+    a->strange += lade_bag_for_each(a->handle, visit, a, &visited) != LADE_OK || visited > scene.config.capacity;
 }
 
 static void evict(struct actor *a)
@@ -441,8 +443,8 @@ static void settle(struct actor *actor, struct account *sum)
     if (scene.box.times > 0)
         lade_bag_give_back(rest.handle, &scene.box);
     lade_bag_count(scene.bag, &before);
-    uint64_t visited = lade_bag_for_each(rest.handle, visit, &rest);
-    sum->uncounted += visited != before.held;
+    uint64_t visited = 0;
+    sum->uncounted += lade_bag_for_each(rest.handle, visit, &rest, &visited) != LADE_OK || visited != before.held;
     uint64_t held = 0;
     for (union element e; lade_bag_draw(rest.handle, &e) == LADE_OK; held++)
         got(&rest, &e);

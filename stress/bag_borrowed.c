@@ -8,6 +8,7 @@
 #include "bag_elements.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 struct race {
     struct lade_bag *bag;
@@ -63,7 +64,8 @@ static const char *run_race(enum lade_bag_kind kind, unsigned stop_at, unsigned 
     r.bag = bag_make(&config);
     r.handle = bag_enter(r.bag);
     element_make(kind, &e, 7);
-    (void)lade_bag_put(r.handle, &e);
+    if (lade_bag_put(r.handle, &e) != LADE_OK)
+        exit(2);
     /* As if it had been sampled and given back that often. */
     uint64_t word = atomic_load(&r.bag->slot[0]);
     atomic_store(&r.bag->slot[0], word | TIMES_FULL << TIMES_SHIFT);

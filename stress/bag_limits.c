@@ -132,7 +132,8 @@ static void oldest_go(void)
             elder[i] = (struct elder){bag, i, each, from, to, &begun, &done};
         check_threads(THREADS, elder_body, elder, sizeof *elder);
         struct lade_bag_handle *handle = bag_enter(bag);
-        count_wrong += lade_bag_for_each(handle, collect, &in) != capacities[c];
+        uint64_t visited = 0;
+        count_wrong += lade_bag_for_each(handle, collect, &in, &visited) != LADE_OK || visited != capacities[c];
         for (uint64_t i = 0; i < in.count; i++) {
             is_inside[in.word[i]] = true;
             wrong += to[in.word[i]] < total - capacities[c];
@@ -183,7 +184,7 @@ static void *spender_body(void *arg)
             lade_bag_count(s->bag, &counts);
             s->most = counts.bytes > s->most ? counts.bytes : s->most;
         }
-        (void)lade_bag_draw(handle, &word);
+        s->refused += lade_bag_draw(handle, &word) != LADE_OK;
     }
     lade_bag_leave(handle);
     return NULL;

@@ -207,7 +207,7 @@ static void *victim_body(void *arg)
         break;
     case V_FOR_EACH:
         step_plan = &t->plan;
-        (void)lade_bag_for_each(t->its_handle, see, t);
+        (void)lade_bag_for_each(t->its_handle, see, t, NULL);
         break;
     case V_JOIN:
         break;

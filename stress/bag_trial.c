@@ -15,8 +15,8 @@ static bool strewn(uint64_t slot, uint64_t capacity, uint64_t part)
 {
     struct lade_permutation order;
 
-    (void)lade_permutation_init(&order, lade_key_make(0, 0, part), capacity);
-    return lade_permutation_at(&order, slot) < capacity / part;
+    return lade_permutation_init(&order, lade_key_make(0, 0, part), capacity) == LADE_OK &&
+           lade_permutation_at(&order, slot) < capacity / part;
 }
 
 bool holds_half(uint64_t slot, uint64_t capacity)

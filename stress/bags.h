@@ -84,7 +84,7 @@ static inline bool cells_are_whole(struct lade_bag *b)
     while (pooled < b->cell_count && lade_mpmc_pop(b->handle[0].pool, &cell) == LADE_OK)
         owners[pool[pooled++] = cell]++;
     for (uint64_t i = 0; i < pooled; i++)
-        (void)lade_mpmc_push(b->handle[0].pool, pool[i]);
+        whole = lade_mpmc_push(b->handle[0].pool, pool[i]) == LADE_OK && whole;
     for (uint64_t i = 0; i < b->cell_count; i++)
         whole = whole && owners[i] == 1 && atomic_load(&b->loans[i]) == 0;
     free(owners);

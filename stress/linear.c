@@ -405,7 +405,8 @@ static void short_batch(void)
     if (lade_spsc_create(&s.ring, 2, NULL) != LADE_OK)
         exit(2);
     history_invoke(&s.log);
-    (void)lade_spsc_push(s.ring, 1);
+    if (lade_spsc_push(s.ring, 1) != LADE_OK)
+        exit(2);
     history_add(&s.log, history_return(&s.log), HISTORY_PUSH, LADE_OK, 1);
     if (pthread_create(&thread, NULL, short_batch_body, &s) != 0)
         exit(2);

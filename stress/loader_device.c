@@ -205,8 +205,7 @@ static int run(struct consumer *c, struct lade_source *source, uint64_t *random,
         status = consume(c);
         atomic_store_explicit(&c->ends, true, memory_order_release);
         pthread_join(other, NULL);
-        if (lade_loader_destroy(c->loader, LADE_FOREVER) != LADE_OK)
-            status = LADE_TIMEOUT;
+        lade_loader_destroy(c->loader);
         lade_spsc_destroy(c->others);
     }
     lade_device_close(device);

@@ -102,7 +102,7 @@ static void run(struct epochs *e, uint64_t epochs)
         e->take(e, b.epoch, ids, b.count);
         lade_loader_release(l, &b);
     }
-    need(lade_loader_destroy(l, LADE_FOREVER));
+    lade_loader_destroy(l);
 }
 
 /* Null: the sample at a place of an epoch is uniform over the epochs. */
@@ -267,7 +267,7 @@ static struct chi_result stream(enum fault fault, bool last, bool array, uint64_
         need(lade_loader_create(&l, &config, NULL));
         need(lade_loader_next(l, &b, LADE_FOREVER, NULL));
         count[spoil(fault, b.ids[last ? SAMPLES - 1 : 0], SAMPLES, &state)]++;
-        need(lade_loader_destroy(l, LADE_FOREVER));
+        lade_loader_destroy(l);
     }
     lade_source_close(source);
     return chi_test(count, NULL, SAMPLES);
@@ -301,7 +301,7 @@ static struct chi_result stream_of_numbers(enum fault fault, bool second, uint64
         uint64_t id = second ? b.ids[1] - (b.ids[1] > b.ids[0]) : b.ids[0];
         if (id < HELD)
             count[spoil(fault, id, HELD, &state)]++;
-        need(lade_loader_destroy(l, LADE_FOREVER));
+        lade_loader_destroy(l);
     }
     lade_source_close(source);
     return chi_test(count, NULL, HELD);

@@ -30,7 +30,7 @@ static struct lade_split *make(struct lade_split_config config)
 {
     struct lade_split *s = NULL;
 
-    need(lade_split_create(&s, &config));
+    need(lade_split_create(&s, &config, NULL));
     return s;
 }
 
@@ -428,7 +428,7 @@ static void sizes(void)
         mean += (double)stats.bytes / (double)key / (STEPS + 1);
     }
     check(mean <= 40, "exact", "%.1f bytes an item on the average of 10^6 to 2 * 10^6, at most 40", mean);
-    need(lade_split_save(s, path));
+    need(lade_split_save(s, path, NULL));
     lade_split_destroy(s);
     double size = stat(path, &saved) == 0 ? (double)saved.st_size / (2 * N) : HUGE_VAL;
     check(size <= 20, "file", "%.2f bytes an item, at most 20", size);

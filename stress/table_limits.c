@@ -216,7 +216,7 @@ static void *worker_body(void *arg)
         if (i % 64 == 32)
             (void)lade_table_reserve(scene.table, 100 + i % 1000);
         if (i % 64 == 48) {
-            (void)lade_table_for_each(scene.table, count_one, &fixed);
+            (void)lade_table_for_each(scene.table, count_one, &fixed, NULL);
             visited_wrong += fixed != FIXED;
         }
     }

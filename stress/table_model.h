@@ -228,7 +228,7 @@ static void visit_all(struct actor *a)
     int status;
 
     a->visit++;
-    status = lade_table_for_each(scene.table, visit_some, a);
+    status = lade_table_for_each(scene.table, visit_some, a, NULL);
     if (status == LADE_NO_MEMORY && scene.may_fail)
         return;
     if (status != LADE_OK)
@@ -385,7 +385,7 @@ static void model_settle(struct actor *actor, struct account *sum)
     struct lade_table_stats stats;
 
     rest.seen = check_memory(numbers(), sizeof *rest.seen);
-    int status = lade_table_for_each(scene.table, visit_one, &rest);
+    int status = lade_table_for_each(scene.table, visit_one, &rest, NULL);
     bool complete = status == LADE_OK;
     /* Where bytes are limited, there may be no room for the array that it needs. */
     account_wrong(sum, !complete && !(status == LADE_NO_MEMORY && scene.config.max_bytes), "the last for_each");

@@ -112,7 +112,7 @@ static int save(struct lade_table *table, enum way way)
     struct lade_sink sink = {lade_file_put, &file};
 
     if (way == BY_RENAME)
-        return lade_table_save(table, PATH);
+        return lade_table_save(table, PATH, NULL);
     file.file = open(PATH, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     int status = lade_table_write(table, &sink);
     lade_file_drop(&file);

@@ -87,7 +87,7 @@ static void with_liburcu(void)
     uint64_t value = 0;
 
     lade_ref_init(&object.ref);
-    EXPECT(lade_table_create(&table, NULL) == LADE_OK && lade_split_create(&split, &config) == LADE_OK);
+    EXPECT(lade_table_create(&table, NULL) == LADE_OK && lade_split_create(&split, &config, NULL) == LADE_OK);
     for (uint64_t i = 0; i < 10000; i++)
         EXPECT(lade_table_insert(table, i, i + 1, NULL) == LADE_OK &&
                lade_split_route_word(split, i, &part) == LADE_OK);

@@ -145,7 +145,8 @@ static void count_lines(enum operation which, bool mean)
             fail("no handle");
     }
     for (; word <= LEVEL; word++)
-        (void)lade_bag_put(handle[word % 2], &word);
+        if (lade_bag_put(handle[word % 2], &word) != LADE_OK)
+            fail("no room");
     tape.on = true;
     for (uint32_t turn = 0; turn < TURNS; turn++) {
         for (unsigned i = 0; i < 2; i++) {
@@ -231,14 +232,15 @@ static void exercise(struct lade_bag_handle *h, enum lade_bag_kind kind, bool ol
                 (void)lade_ref_put(&ref, release);
             if (i % 3 == 0 && lade_bag_draw(h, out) == LADE_OK && kind == LADE_BAG_REFS)
                 (void)lade_ref_put(&ref, release);
-            if (!oldest && kind != LADE_BAG_REFS)
-                (void)lade_bag_exchange(h, in, out);
+            if (!oldest && kind != LADE_BAG_REFS && lade_bag_exchange(h, in, out) == LADE_INVALID)
+                fail("an exchange was refused");
             if (lade_bag_sample(h, &loan) == LADE_OK)
                 lade_bag_give_back(h, &loan);
         }
-        (void)lade_bag_for_each(h, visit, NULL);
+        (void)lade_bag_for_each(h, visit, NULL, NULL);
         (void)lade_bag_drain(h);
-        (void)lade_bag_draw_wait(h, out, 1000);
+        if (lade_bag_draw_wait(h, out, 1000) != LADE_TIMEOUT)
+            fail("something was left");
     }
 }
 

@@ -84,7 +84,7 @@ static void release(struct device *d, struct lade_feeder *feeder, const struct l
     *last = batch->ready;
     must(clRetainEvent(*last), "clRetainEvent");
     if (used)
-        (void)lade_feeder_stream_wait(feeder, batch, d->compute_queue);
+        must(lade_feeder_stream_wait(feeder, batch, d->compute_queue), "lade_feeder_stream_wait");
     (void)lade_feeder_release(feeder, batch, used ? LADE_DONE_STREAM : LADE_DONE_EVENT,
                               used ? (void *)d->compute_queue : batch->ready);
 }

@@ -20,9 +20,10 @@ void consumer_end(struct consumer *consumer)
     int status = LADE_TIMEOUT;
 
     for (int i = 0; i < ATTEMPTS && status == LADE_TIMEOUT; i++)
-        status = lade_loader_destroy(consumer->loader, PATIENCE);
+        status = lade_loader_stop(consumer->loader, PATIENCE);
     if (status != LADE_OK)
         fail("the loader does not end");
+    lade_loader_destroy(consumer->loader);
 }
 
 /* Each sample of an epoch comes once: their numbers have the sum that they must have. */

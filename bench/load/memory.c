@@ -66,11 +66,13 @@ int main(int argc, char **argv)
     }
     fuse();
     config.source = holes(argv[1], number_of(argv[2]));
-    if (lade_split_create(&config.split, &(struct lade_split_config){.parts = 2,
-                                                                     .weights = (const uint32_t[]){8, 2},
-                                                                     .rule = LADE_SPLIT_HASH,
-                                                                     .store = LADE_SPLIT_PURE,
-                                                                     .seed = 1}) != LADE_OK)
+    if (lade_split_create(&config.split,
+                          &(struct lade_split_config){.parts = 2,
+                                                      .weights = (const uint32_t[]){8, 2},
+                                                      .rule = LADE_SPLIT_HASH,
+                                                      .store = LADE_SPLIT_PURE,
+                                                      .seed = 1},
+                          NULL) != LADE_OK)
         fail("no split");
     consumer_begin(&consumer, &config);
     most = anonymous();

@@ -4,12 +4,10 @@
 #include "batches.h"
 #include "converter.h"
 #include "cuda_standin.h"
+#include "object_cuda.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-
-extern const struct lade_backend lade_backend_cuda;
-extern const struct lade_converter_ops lade_converter_cuda;
 
 static const struct lade_backend *const cuda = &lade_backend_cuda;
 static struct lade_device_failure failure;

@@ -132,7 +132,9 @@ static bool converts_as_in_c(double scale)
     CUDA(cudaHostAlloc((void **)&halves, ALL * sizeof *halves, cudaHostAllocDefault));
     for (size_t i = 0; i < ALL; i++)
         from[i] = (uint8_t)(i * 37 + i / 256 * 11);
-    (void)lade_convert_table(table, CHANNELS, scale, (double[]){0.485, 0.456, 0.406}, (double[]){0.229, 0.224, 0.225});
+    if (lade_convert_table(table, CHANNELS, scale, (double[]){0.485, 0.456, 0.406}, (double[]){0.229, 0.224, 0.225}) !=
+        LADE_OK)
+        row(false, "the table of a conversion");
     lade_convert_f32(from, expected, table, IMAGES_HERE, PIXELS_HERE, CHANNELS);
     bool good = converts(LADE_F32, table, from, IMAGES_HERE, PIXELS_HERE, CHANNELS, floats) &&
                 converts(LADE_F16, table, from, IMAGES_HERE, PIXELS_HERE, CHANNELS, halves);
@@ -205,10 +207,12 @@ static void tell_speed(uint64_t batches)
     if (lade_feeder_create(&feeder, &c, &error) != LADE_OK)
         return;
     while (lade_feeder_next(feeder, &b, LADE_FOREVER, &error) == LADE_OK) {
-        (void)lade_feeder_stream_wait(feeder, &b, stream);
+        if (lade_feeder_stream_wait(feeder, &b, stream) != LADE_OK)
+            row(false, "a stream that waits");
         (void)lade_feeder_release(feeder, &b, LADE_DONE_STREAM, stream);
     }
-    (void)lade_feeder_close(feeder, LADE_FOREVER);
+    if (lade_feeder_close(feeder, LADE_FOREVER) != LADE_OK)
+        row(false, "a feeder that is closed");
     double fed = seconds() - begin;
     lade_feeder_destroy(feeder);
     printf("      plain loop of pinned copies %.2f GB/s, feeder %.2f GB/s (%.2f of it)\n",

@@ -299,7 +299,7 @@ Test(feeder, close_wakes_who_waits)
     cr_assert_eq(pthread_create(&thread, NULL, wait_for_a_batch, &status), 0);
     while (stats.starved == 0)
         lade_feeder_count(feeder, &stats);
-    (void)lade_feeder_close(feeder, 0);
+    cr_assert_eq(lade_feeder_close(feeder, 0), LADE_TIMEOUT); /* fill has not returned */
     pthread_join(thread, NULL);
     cr_assert_eq(status, LADE_CLOSED);
     atomic_store(&p.held, false);
@@ -560,4 +560,46 @@ Test(feeder, the_backends_have_names)
     while (lade_feeder_backend(i))
         i++;
     cr_assert_leq(i, 3);
+}
+
+/* ---- memory ---- */
+
+static long live, left; /* bytes; allocations that still succeed */
+
+static void *counted_get(void *context, size_t size, size_t align)
+{
+    cr_assert_eq(context, &live);
+    if (left-- <= 0)
+        return NULL;
+    live += (long)size;
+    return aligned_alloc(align, size);
+}
+
+static void counted_put(void *context, void *memory, size_t size)
+{
+    cr_assert_eq(context, &live);
+    live -= (long)size;
+    free(memory);
+}
+
+/* Its own structures come from the allocator and go back; each allocation fails once. */
+Test(feeder, an_allocator_that_fails)
+{
+    const struct lade_alloc alloc = {counted_get, counted_put, &live};
+    struct producer p = {.batches = 1};
+    struct lade_feeder_config c = config_of(&p);
+    int status = LADE_NO_MEMORY;
+    long n = 0;
+
+    c.alloc = &alloc;
+    for (; status == LADE_NO_MEMORY; n++) {
+        left = n;
+        status = lade_feeder_create(&feeder, &c, &error);
+        cr_assert(status == LADE_OK ? live > 0 : live == 0, "%ld bytes", live);
+    }
+    cr_assert_eq(status, LADE_OK, "%s", error.text);
+    cr_assert_eq(n, 4); /* the feeder, its turns, its slots; then none fails */
+    take_all(0, 1, LADE_CLOSED);
+    lade_feeder_destroy(feeder);
+    cr_assert_eq(live, 0);
 }

@@ -188,7 +188,7 @@ Test(loader_device, too_many_and_detached)
     }
     cr_assert_eq(lade_loader_next(l, &none, LADE_FOREVER, &error), LADE_CLOSED);
     lade_loader_release(l, &b[12]);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_device_close(device);
     for (unsigned i = 0; i < 12; i++) {
         cr_assert_eq(wrong_in(&b[i], b[i].ids), 0);
@@ -228,7 +228,7 @@ Test(loader_device, exported_tensors_hold_their_batch)
     launch(l, stream, &b, 2);
     cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_STREAM, stream, &samples), LADE_OK);
     lade_loader_release(l, &b);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_device_close(device);
     cr_assert_gt(faulty_things(), 0);
     samples->deleter(samples); /* the last user frees the loader and closes the device */
@@ -257,7 +257,7 @@ Test(loader_device, what_is_kept_waits_for_its_stream)
         launch(l, stream, &b, LONG);
         if (c == 2) {
             lade_loader_release(l, &b);
-            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            lade_loader_destroy(l);
             tensor->deleter(tensor);
         } else {
             cr_assert_eq(lade_loader_release_after(l, &b, c ? LADE_DONE_NOW : LADE_DONE_STREAM, stream), LADE_OK);
@@ -268,7 +268,7 @@ Test(loader_device, what_is_kept_waits_for_its_stream)
                 cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER), LADE_OK);
             }
             cr_assert_eq(atomic_load(&looks), 1);
-            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            lade_loader_destroy(l);
         }
         cr_assert(atomic_load(&looks) == 1 && atomic_load(&wrong) == 0, "case %u", c);
         lade_device_close(device);
@@ -295,7 +295,7 @@ Test(loader_device, a_state_knows_nothing_of_copies)
             if (k != 8 && k != 17)
                 continue;
             cr_assert_leq(lade_loader_state(l, state, sizeof state), sizeof state);
-            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            lade_loader_destroy(l);
             cr_assert_eq(lade_loader_resume(&l, &config, state, &error), LADE_OK, "%s", error.text);
         }
         struct lade_batch none;
@@ -317,7 +317,7 @@ Test(loader_device, one_loader_at_a_time)
 
     cr_assert_eq(lade_loader_create(&other, &config, &error), LADE_INVALID);
     cr_assert(strstr(error.text, "another loader"));
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     config.depth = LADE_LOADER_DEPTH_MAX + 1;
     cr_assert_eq(lade_loader_create(&other, &config, &error), LADE_INVALID);
     config.depth = 0;
@@ -347,7 +347,7 @@ static void in_child(void *unused)
     child_check(lade_loader_detach(forked, &forked_batch, &error) == LADE_INVALID);
     child_check(lade_loader_export(forked, &forked_batch, 0, LADE_DONE_NOW, NULL, &tensor) == LADE_INVALID);
     child_check(lade_device_native(device, 0) == NULL);
-    child_check(lade_loader_destroy(forked, LADE_FOREVER) == LADE_OK);
+    lade_loader_destroy(forked);
     lade_device_close(device);
     child_check(faulty_things() == 0);
 }

@@ -112,7 +112,8 @@ static int feed(const char *call, int n, enum lade_done done)
     cl_command_queue queue =
         clCreateCommandQueue(lade_feeder_native(feeder, 0), lade_feeder_native(feeder, 1), 0, &code);
     while ((status = lade_feeder_next(feeder, &batch, LADE_FOREVER, &error)) == LADE_OK) {
-        (void)lade_feeder_stream_wait(feeder, &batch, queue);
+        int waited = lade_feeder_stream_wait(feeder, &batch, queue);
+        cr_assert(waited == LADE_OK || waited == LADE_DEVICE, "%d", waited);
         (void)lade_feeder_release(feeder, &batch, done, queue);
     }
     (void)lade_feeder_failed(feeder, &failure);

@@ -34,7 +34,7 @@ static int fill(void *self, struct lade_feeder_slot *slot, struct lade_error *er
 
     if (epoch == EPOCHS)
         return LADE_EMPTY;
-    lade_permutation_init(&order, lade_key_make(1, epoch, 1), COUNT);
+    status = lade_permutation_init(&order, lade_key_make(1, epoch, 1), COUNT);
     for (uint64_t row = 0; row < BATCH && status == LADE_OK; row++)
         status = lade_source_read(set->source, lade_permutation_at(&order, first + row),
                                   (uint8_t *)slot->data[0] + row * INPUTS, (int64_t *)slot->data[1] + row, error);

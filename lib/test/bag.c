@@ -484,14 +484,17 @@ Test(bag, for_each_visits_each_element_once)
         struct lade_bag_handle *h = join_bag(bag);
         struct visits v = {.kind = kind};
         uint64_t gone = 0;
-        cr_assert_eq(lade_bag_for_each(h, note_visit, &v), 0);
+        uint64_t visited = 1;
+        cr_assert_eq(lade_bag_for_each(h, note_visit, &v, &visited), LADE_OK);
+        cr_assert_eq(visited, 0);
         for (uint64_t n = 1; n <= capacities[i]; n++)
             cr_assert_eq(put_number(h, kind, n), LADE_OK);
         cr_assert_eq(draw_number(h, kind, &gone), LADE_OK);
         for (int round = 0; round < 3; round++) { /* visiting changes nothing */
             memset(&v, 0, sizeof v);
             v.kind = kind;
-            cr_assert_eq(lade_bag_for_each(h, note_visit, &v), capacities[i] - 1);
+            cr_assert_eq(lade_bag_for_each(h, note_visit, &v, &visited), LADE_OK);
+            cr_assert_eq(visited, capacities[i] - 1);
             for (uint64_t n = 1; n <= capacities[i]; n++)
                 cr_assert_eq(v.times[n], n != gone);
             for (size_t k = 1; k < v.count && full == LADE_BAG_EVICT_OLDEST; k++)
@@ -499,7 +502,8 @@ Test(bag, for_each_visits_each_element_once)
         }
         if (capacities[i] > 3) {
             v = (struct visits){.kind = kind, .stop_after = 2};
-            cr_assert_eq(lade_bag_for_each(h, note_visit, &v), 2);
+            cr_assert_eq(lade_bag_for_each(h, note_visit, &v, &visited), LADE_CANCELLED);
+            cr_assert_eq(visited, 2);
             cr_assert_eq(v.count, 2);
         }
         cr_assert_eq(counts_of(bag).held, capacities[i] - 1);
@@ -543,7 +547,9 @@ Test(bag, evict_oldest_keeps_its_law)
         }
         struct visits v = {.kind = kind};
         size_t held = 0;
-        cr_assert_eq(lade_bag_for_each(h[0], note_visit, &v), counts_of(bag).held);
+        uint64_t visited = 0;
+        cr_assert_eq(lade_bag_for_each(h[0], note_visit, &v, &visited), LADE_OK);
+        cr_assert_eq(visited, counts_of(bag).held);
         for (uint64_t t = 1; t < NUMBERS; t++) {
             cr_assert_eq(v.times[t], inside[t]);
             if (inside[t])

@@ -43,7 +43,12 @@ static int restore(struct lade_bag *bag, uint64_t *offset)
     struct lade_bag_handle *h = join_bag(bag);
 
     stream.at = 0;
-    int status = lade_bag_restore(h, stream_read, &stream, offset);
+    struct lade_error error = {.status = LADE_OK};
+    int status = lade_bag_restore(h, stream_read, &stream, &error);
+    cr_assert_eq(error.status, status);
+    cr_assert(status == LADE_OK || strncmp(error.text, "snapshot: ", 10) == 0);
+    if (offset)
+        *offset = status == LADE_OK ? stream.at : error.offset;
     lade_bag_leave(h);
     return status;
 }
@@ -53,7 +58,7 @@ static void snapshot(struct lade_bag *bag)
     struct lade_bag_handle *h = join_bag(bag);
 
     memset(&stream, 0, sizeof stream);
-    cr_assert_eq(lade_bag_snapshot(h, stream_write, &stream), LADE_OK);
+    cr_assert_eq(lade_bag_snapshot(h, stream_write, &stream, NULL), LADE_OK);
     lade_bag_leave(h);
 }
 
@@ -122,7 +127,9 @@ Test(bag_snapshot, old_snapshots_can_be_read)
     cr_assert_eq(restore(bag, &offset), LADE_OK);
     cr_assert_eq(offset, sizeof golden_words);
     cr_assert_eq(stream.at, sizeof golden_words);
-    cr_assert_eq(lade_bag_for_each(h, sum_words, &sum), 3);
+    uint64_t visited = 0;
+    cr_assert_eq(lade_bag_for_each(h, sum_words, &sum, &visited), LADE_OK);
+    cr_assert_eq(visited, 3);
     cr_assert_eq(sum, 1 + UINT64_C(0x123456789abc) + LADE_BAG_WORD_MAX);
     lade_bag_destroy(bag);
 }
@@ -444,7 +451,7 @@ Test(bag_snapshot, another_kind_or_size_is_refused_before_anything_is_put)
     bag = make_bag((struct lade_bag_config){.capacity = 3, .kind = LADE_BAG_REFS});
     h = join_bag(bag);
     offset = 99;
-    cr_assert_eq(lade_bag_snapshot(h, stream_write, &stream), LADE_INVALID);
+    cr_assert_eq(lade_bag_snapshot(h, stream_write, &stream, NULL), LADE_INVALID);
     cr_assert_eq(restore(bag, &offset), LADE_INVALID);
     cr_assert_eq(stream.at, 0);
     lade_bag_destroy(bag);
@@ -479,13 +486,13 @@ Test(bag_snapshot, a_write_that_fails_ends_it)
         for (uint64_t n = 1; lade_bag_put(h, records ? (void *)record : &n) == LADE_OK; n++)
             held++;
         memset(&stream, 0, sizeof stream);
-        cr_assert_eq(lade_bag_snapshot(h, stream_write, &stream), LADE_OK);
+        cr_assert_eq(lade_bag_snapshot(h, stream_write, &stream, NULL), LADE_OK);
         int calls = stream.calls;
         cr_assert_eq(calls, records ? 1 + 2 * 3 + 1 : 4);
         for (int fail = 1; fail <= calls; fail++) {
             memset(&stream, 0, sizeof stream);
             stream.fail_at = fail;
-            cr_assert_eq(lade_bag_snapshot(h, stream_write, &stream), LADE_IO);
+            cr_assert_eq(lade_bag_snapshot(h, stream_write, &stream, NULL), LADE_IO);
             cr_assert_eq(stream.calls, fail, "no write after one that failed");
         }
         cr_assert_eq(counts_of(bag).held, held);

@@ -169,7 +169,7 @@ Test(fork, a_child_uses_a_split, .timeout = 60)
     if (!child_may_have_threads())
         return;
     urcu_memb_register_thread();
-    cr_assert_eq(lade_split_create(&split, &config), LADE_OK);
+    cr_assert_eq(lade_split_create(&split, &config, NULL), LADE_OK);
     for (uint64_t key = 0; key < 1000; key++)
         cr_assert_eq(lade_split_route_word(split, key, &part), LADE_OK);
     await_library_thread();

@@ -29,9 +29,14 @@ Test(split, arguments)
     cr_assert(BAD(rule, LADE_SPLIT_QUOTA) && BAD(classes, 1) && BAD(threads, 1) && BAD(quota, ((uint64_t[]){1, 1})));
     cr_assert(BAD(bits_per_item, 10) && BAD(uncorrected, true));
     bad = (struct lade_split_config){.parts = 2, .rule = LADE_SPLIT_COIN, .store = LADE_SPLIT_PURE};
-    cr_assert_eq(lade_split_create(&s, &bad), LADE_INVALID);
-    cr_assert_eq(lade_split_create(NULL, &good), LADE_INVALID);
-    cr_assert_eq(lade_split_create(&s, NULL), LADE_INVALID);
+    struct lade_error error = {.status = LADE_OK};
+    cr_assert_eq(lade_split_create(&s, &bad, &error), LADE_INVALID);
+    cr_assert(error.status == LADE_INVALID && strstr(error.text, "store pure takes rule hash"));
+    bad = (struct lade_split_config){.parts = 2, .weights = (uint32_t[]){0, 0}};
+    cr_assert_eq(lade_split_create(&s, &bad, &error), LADE_INVALID);
+    cr_assert(strstr(error.text, "all weights are zero"));
+    cr_assert_eq(lade_split_create(NULL, &good, NULL), LADE_INVALID);
+    cr_assert_eq(lade_split_create(&s, NULL, NULL), LADE_INVALID);
     cr_assert_null(s);
     s = make(good);
     cr_assert_eq(lade_split_route(s, &nothing, &part), LADE_INVALID);
@@ -295,7 +300,7 @@ Test(split, memory_runs_out)
             struct lade_split_config c = configs[i];
             struct lade_split *s = NULL;
             c.alloc = &alloc;
-            int status = lade_split_create(&s, &c);
+            int status = lade_split_create(&s, &c, NULL);
             if (status == LADE_OK)
                 lade_split_destroy(s);
             cr_assert_eq(failing.live, 0);

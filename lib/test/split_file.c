@@ -59,7 +59,7 @@ Test(split_file, what_was_decided_comes_back)
         struct lade_split *s = make(configs[i]), *t;
         struct lade_split_config was, is;
         fill(s);
-        cr_assert_eq(lade_split_save(s, path), LADE_OK);
+        cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
         t = load();
         lade_split_configuration(s, &was);
         lade_split_configuration(t, &is);
@@ -82,7 +82,7 @@ Test(split_file, tokens_are_those_that_are_left)
     unsigned part;
 
     fill(s);
-    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
     lade_split_destroy(s);
     s = load();
     uint64_t k = 0;
@@ -118,24 +118,24 @@ Test(split_file, damage_is_found)
 
     for (int i = 0; i < CONFIGS; i++) {
         struct lade_split *s = make(configs[i]), *t = NULL;
-        uint64_t offset;
+        struct lade_error error;
         fill(s);
-        cr_assert_eq(lade_split_save(s, path), LADE_OK);
+        cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
         lade_split_destroy(s);
         size_t size = read_file(bytes, sizeof bytes);
         for (size_t at = 0; at < size; at++) {
             bytes[at] ^= 0x10;
             write_file(bytes, size);
-            offset = UINT64_MAX;
-            cr_assert_eq(lade_split_load(&t, path, NULL, &offset), LADE_DAMAGED, "%d, byte %zu of %zu", i, at, size);
-            cr_assert(offset <= at && t == NULL);
-            cr_assert(at < 56 ? offset == 0 : offset >= 56);
+            error.offset = UINT64_MAX;
+            cr_assert_eq(lade_split_load(&t, path, NULL, &error), LADE_DAMAGED, "%d, byte %zu of %zu", i, at, size);
+            cr_assert(error.offset <= at && t == NULL);
+            cr_assert(at < 56 ? error.offset == 0 : error.offset >= 56);
             bytes[at] ^= 0x10;
         }
         for (size_t cut = 0; cut < size; cut++) {
             write_file(bytes, cut);
-            cr_assert_eq(lade_split_load(&t, path, NULL, &offset), LADE_DAMAGED);
-            cr_assert(offset <= cut && t == NULL);
+            cr_assert_eq(lade_split_load(&t, path, NULL, &error), LADE_DAMAGED);
+            cr_assert(error.offset <= cut && t == NULL);
         }
     }
 }
@@ -157,7 +157,7 @@ Test(split_file, wrong_numbers_are_found)
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct lade_split *s = make(configs[wrong[i].config]), *t = NULL;
-        cr_assert_eq(lade_split_save(s, path), LADE_OK);
+        cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
         lade_split_destroy(s);
         size_t size = read_file(bytes, sizeof bytes);
         bytes[wrong[i].at] = wrong[i].value;
@@ -177,8 +177,8 @@ Test(split_file, wrong_words_are_found)
 
     for (int i = 1; i <= 2; i++) {
         struct lade_split *s = make(configs[i]), *t = NULL;
-        uint64_t offset = 0;
-        cr_assert_eq(lade_split_save(s, path), LADE_OK);
+        struct lade_error error;
+        cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
         lade_split_destroy(s);
         size_t size = read_file(bytes, sizeof bytes);
         lade_write_number(bytes + 72, word[i], 8);
@@ -186,12 +186,12 @@ Test(split_file, wrong_words_are_found)
         uint32_t checksum = lade_crc32c(lade_crc32c(0, bytes, 52), bytes + 56, 8);
         lade_write_number(bytes + 68, lade_crc32c(checksum, bytes + 72, size - 72), 4);
         write_file(bytes, size);
-        cr_assert_eq(lade_split_load(&t, path, NULL, &offset), LADE_DAMAGED);
-        cr_assert(t == NULL && offset == 68);
+        cr_assert_eq(lade_split_load(&t, path, NULL, &error), LADE_DAMAGED);
+        cr_assert(t == NULL && error.offset == 68);
         lade_write_number(bytes + 72, 0, 8);
         lade_write_number(bytes + 68, lade_crc32c(checksum, bytes + 72, size - 72), 4);
         write_file(bytes, size);
-        cr_assert_eq(lade_split_load(&t, path, NULL, &offset), LADE_OK);
+        cr_assert_eq(lade_split_load(&t, path, NULL, &error), LADE_OK);
         lade_split_destroy(t);
     }
 }
@@ -213,7 +213,7 @@ Test(split_file, the_bytes_are_as_agreed)
 
     for (uint64_t k = 0; k < 4; k++)
         (void)part_of_word(s, k);
-    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
     lade_split_destroy(s);
     size_t size = read_file(bytes, sizeof bytes);
     if (size != sizeof golden || memcmp(bytes, golden, size) != 0) {
@@ -227,15 +227,15 @@ Test(split_file, nothing_may_follow)
 {
     for (int i = 0; i < CONFIGS; i++) {
         struct lade_split *s = make(configs[i]), *t = NULL;
-        uint64_t offset = 0;
+        struct lade_error error;
         fill(s);
-        cr_assert_eq(lade_split_save(s, path), LADE_OK);
+        cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
         FILE *file = fopen(path, "ab");
         cr_assert(file);
         const long end_at = ftell(file);
         cr_assert(fputc('x', file) == 'x' && fclose(file) == 0);
-        cr_assert_eq(lade_split_load(&t, path, NULL, &offset), LADE_DAMAGED);
-        cr_assert(t == NULL && offset == (uint64_t)end_at, "%d: %d", i, (int)offset);
+        cr_assert_eq(lade_split_load(&t, path, NULL, &error), LADE_DAMAGED);
+        cr_assert(t == NULL && error.offset == (uint64_t)end_at, "%d: %s", i, error.text);
         lade_split_destroy(s);
     }
 }
@@ -250,7 +250,7 @@ Test(split_file, through_a_pipe)
     char command[100], from[40];
 
     fill(s);
-    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
     (void)snprintf(command, sizeof command, "cat %s", path);
     FILE *pipe = popen(command, "r");
     cr_assert(pipe);
@@ -271,7 +271,7 @@ Test(split_file, what_is_not_there_costs_nothing)
     struct lade_alloc alloc = {failing_get, failing_put, &failing};
     unsigned char header[68]; /* and the weights; a checksum behind each */
 
-    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
     for (unsigned bits = 0; bits < 8; bits++) {
         FILE *file = fopen(path, "r+b");
         cr_assert(file && fread(header, 1, sizeof header, file) == sizeof header);
@@ -299,7 +299,7 @@ Test(split_file, tokens_have_a_limit)
     enum { LISTS = 56, WEIGHTS = 8, NUMBERS = 4 * 8 };
     unsigned char head[LISTS + WEIGHTS + NUMBERS + 4];
 
-    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
     lade_split_destroy(s);
     /* Just enough, and one byte less. */
     const uint64_t needed = 5 * 9 + 9 * 1024;
@@ -329,7 +329,7 @@ Test(split_file, a_file_takes_little)
 
     for (uint64_t k = 0; k < N; k++)
         (void)part_of_word(s, k);
-    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
     lade_split_destroy(s);
     file = fopen(path, "rb");
     cr_assert(file && fseek(file, 0, SEEK_END) == 0);
@@ -340,13 +340,15 @@ Test(split_file, a_file_takes_little)
 Test(split_file, trouble)
 {
     struct lade_split *s = make(configs[3]), *t = NULL;
-    uint64_t offset = 1;
+    struct lade_error error = {.offset = 1};
 
-    cr_assert_eq(lade_split_save(s, "/nowhere/at/all"), LADE_IO);
+    cr_assert_eq(lade_split_save(s, "/nowhere/at/all", &error), LADE_IO);
     cr_assert_eq(errno, ENOENT);
-    cr_assert_eq(lade_split_load(&t, "/nowhere/at/all", NULL, &offset), LADE_IO);
-    cr_assert(errno == ENOENT && t == NULL && offset == 0);
-    cr_assert_eq(lade_split_save(s, path), LADE_OK);
+    cr_assert_str_eq(error.text, "/nowhere/at/all: cannot be written: No such file or directory");
+    cr_assert_eq(lade_split_load(&t, "/nowhere/at/all", NULL, &error), LADE_IO);
+    cr_assert(errno == ENOENT && t == NULL && error.offset == LADE_NO_OFFSET);
+    cr_assert_str_eq(error.text, "/nowhere/at/all: cannot be opened: No such file or directory");
+    cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
     for (int fail_at = 1;; fail_at++) {
         struct failing failing = {.fail_at = fail_at};
         struct lade_alloc alloc = {failing_get, failing_put, &failing};
@@ -417,9 +419,9 @@ Test(split_file, is_replaced_while_it_is_loaded)
         struct lade_split *s = make(configs[i / 2]), *u = make(other), *t = NULL;
         fill(s);
         fill(u);
-        cr_assert_eq(lade_split_save(u, path), LADE_OK);
+        cr_assert_eq(lade_split_save(u, path, NULL), LADE_OK);
         size_t new_size = read_file(bytes[1], sizeof bytes[1]);
-        cr_assert_eq(lade_split_save(s, path), LADE_OK);
+        cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
         size_t size = read_file(bytes[0], sizeof bytes[0]);
         for (int at = 1;; at++) {
             struct disturbing d = {.at = at, .over = i % 2, .bytes = bytes[1], .size = new_size};

@@ -9,9 +9,10 @@
 /* for_each fails when the table of the other split has a growth that memory did not suffice for. */
 static int failing_visit; /* number of the call that fails; 0: none */
 
-static int for_each_or_fail(struct lade_table *t, bool (*visit)(void *, const struct lade_table_entry *), void *context)
+static int for_each_or_fail(struct lade_table *t, bool (*visit)(void *, const struct lade_table_entry *), void *context,
+                            uint64_t *visited)
 {
-    return failing_visit && --failing_visit == 0 ? LADE_NO_MEMORY : lade_table_for_each(t, visit, context);
+    return failing_visit && --failing_visit == 0 ? LADE_NO_MEMORY : lade_table_for_each(t, visit, context, visited);
 }
 #define lade_table_for_each for_each_or_fail
 #include "../split_merge.c"
@@ -53,7 +54,8 @@ static unsigned recorded(struct lade_split *s, uint64_t k)
     struct lade_split_found found;
 
     name(k, key);
-    (void)lade_split_find(s, &it, &found);
+    int status = lade_split_find(s, &it, &found);
+    cr_assert(status == LADE_OK || status == LADE_ABSENT);
     return found.key;
 }
 
@@ -68,7 +70,7 @@ static uint64_t merge(struct lade_split *into, struct lade_split *from)
 {
     uint64_t differences = 0;
 
-    cr_assert_eq(lade_split_merge(into, from, SALT, true, NULL, NULL, &differences), LADE_OK);
+    cr_assert_eq(lade_split_merge(into, from, SALT, true, NULL, NULL, &differences, NULL), LADE_OK);
     return differences;
 }
 
@@ -92,10 +94,10 @@ Test(split_merge, what_agrees_is_joined)
     struct lade_split *all = decided(5, 0, KEYS), *a = decided(5, 0, 120), *b = decided(5, 60, KEYS);
     uint64_t differences = 7;
 
-    cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, &differences), LADE_OK);
+    cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, &differences, NULL), LADE_OK);
     cr_assert_eq(differences, 0);
     check_same(a, all);
-    cr_assert_eq(lade_split_merge(a, a, SALT, false, NULL, NULL, &differences), LADE_OK);
+    cr_assert_eq(lade_split_merge(a, a, SALT, false, NULL, NULL, &differences, NULL), LADE_OK);
     check_same(a, all);
     lade_split_destroy(all);
     lade_split_destroy(a);
@@ -127,11 +129,11 @@ Test(split_merge, differences_are_told_and_change_nothing)
     for (uint64_t k = 0; k < KEYS; k++)
         expected += recorded(a, k) != recorded(b, k);
     cr_assert_gt(expected, 10);
-    cr_assert_eq(lade_split_merge(a, b, SALT, false, hear, &heard, &differences), LADE_CONFLICT);
+    cr_assert_eq(lade_split_merge(a, b, SALT, false, hear, &heard, &differences, NULL), LADE_CONFLICT);
     cr_assert(heard.count == differences && heard.keys == expected);
     check_same(a, before);
     cr_assert_eq(recorded(a, KEYS), NONE);
-    cr_assert_eq(lade_split_merge(a, b, SALT, true, hear, &heard, NULL), LADE_OK);
+    cr_assert_eq(lade_split_merge(a, b, SALT, true, hear, &heard, NULL, NULL), LADE_OK);
     cr_assert_neq(recorded(a, KEYS), NONE);
     lade_split_destroy(a);
     lade_split_destroy(before);
@@ -145,7 +147,7 @@ Test(split_merge, a_difference_names_the_key)
     struct heard heard = {.s = a};
 
     cr_assert(pin(a, "key", NULL, NULL, 0) == LADE_OK && pin(b, "key", NULL, NULL, 1) == LADE_OK);
-    cr_assert_eq(lade_split_merge(a, b, SALT, false, hear, &heard, NULL), LADE_CONFLICT);
+    cr_assert_eq(lade_split_merge(a, b, SALT, false, hear, &heard, NULL, NULL), LADE_CONFLICT);
     cr_assert(heard.count == 1 && heard.last.hash == lade_split_hash(a, "key", 3) && heard.last.part == 0 &&
               heard.last.other == 1);
     lade_split_destroy(a);
@@ -196,8 +198,9 @@ Test(split_merge, a_content_has_one_owner)
 
     cr_assert_eq(route(a, "x", NULL, "bytes"), LADE_OK);
     cr_assert_eq(route(b, "y", NULL, "bytes"), LADE_OK);
-    cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, &differences), LADE_CONFLICT);
-    cr_assert_eq(differences, 1);
+    struct lade_error error;
+    cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, &differences, &error), LADE_CONFLICT);
+    cr_assert(differences == 1 && error.status == LADE_CONFLICT && strncmp(error.text, "1 names", 7) == 0);
     lade_split_destroy(a);
     lade_split_destroy(b);
 }
@@ -212,9 +215,11 @@ Test(split_merge, splits_that_do_not_fit)
                           make((struct lade_split_config){.parts = 2, .content = LADE_SPLIT_DROP}),
                       };
 
+    struct lade_error error;
     for (int i = 0; i < 4; i++) {
-        cr_assert_eq(lade_split_merge(a, other[i], SALT, true, NULL, NULL, NULL), LADE_INVALID);
-        cr_assert_eq(lade_split_merge(other[i], a, SALT, true, NULL, NULL, NULL), LADE_INVALID);
+        cr_assert_eq(lade_split_merge(a, other[i], SALT, true, NULL, NULL, NULL, &error), LADE_INVALID);
+        cr_assert(error.status == LADE_INVALID && strstr(error.text, "the same seed"));
+        cr_assert_eq(lade_split_merge(other[i], a, SALT, true, NULL, NULL, NULL, NULL), LADE_INVALID);
         lade_split_destroy(other[i]);
     }
     lade_split_destroy(a);
@@ -226,13 +231,13 @@ Test(split_merge, an_error_of_either_pass_is_returned)
 
     for (int pass_ = 1; pass_ <= 2; pass_++) {
         failing_visit = pass_;
-        cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, NULL), LADE_NO_MEMORY);
+        cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, NULL, NULL), LADE_NO_MEMORY);
         cr_assert_eq(recorded(a, 70), NONE);
     }
     failing_visit = 1;
-    cr_assert_eq(lade_split_merge(a, b, SALT, true, NULL, NULL, NULL), LADE_NO_MEMORY);
+    cr_assert_eq(lade_split_merge(a, b, SALT, true, NULL, NULL, NULL, NULL), LADE_NO_MEMORY);
     failing_visit = 0;
-    cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, NULL), LADE_OK); /* again, and all of it */
+    cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, NULL, NULL), LADE_OK); /* again, and all of it */
     check_same(a, c);
     lade_split_destroy(a);
     lade_split_destroy(b);
@@ -246,7 +251,7 @@ Test(split_merge, an_error_of_an_entry_is_returned)
 
     lade_table_destroy(a->table);
     cr_assert_eq(lade_table_create(&a->table, &(struct lade_table_config){.max_bytes = 4096}), LADE_OK);
-    cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, NULL), LADE_NO_MEMORY);
+    cr_assert_eq(lade_split_merge(a, b, SALT, false, NULL, NULL, NULL, NULL), LADE_NO_MEMORY);
     lade_split_destroy(a);
     lade_split_destroy(b);
 }

@@ -9,7 +9,7 @@
 #define NONE LADE_SPLIT_NO_PART
 
 /* A configuration that is good but for one field is refused; names in the place where it is used. */
-#define BAD(FIELD, VALUE) (bad = good, bad.FIELD = (VALUE), lade_split_create(&s, &bad) == LADE_INVALID)
+#define BAD(FIELD, VALUE) (bad = good, bad.FIELD = (VALUE), lade_split_create(&s, &bad, NULL) == LADE_INVALID)
 
 static inline void begin(void)
 {
@@ -25,7 +25,7 @@ static inline struct lade_split *make(struct lade_split_config config)
 {
     struct lade_split *s = NULL;
 
-    cr_assert_eq(lade_split_create(&s, &config), LADE_OK);
+    cr_assert_eq(lade_split_create(&s, &config, NULL), LADE_OK);
     cr_assert_not_null(s);
     return s;
 }

@@ -305,11 +305,13 @@ Test(table, for_each_visits_every_key_once)
     for (uint64_t i = 0; i < 1000; i++) /* 0 is a code */
         cr_assert_eq(lade_table_insert(t, i, i % 7, NULL), LADE_OK);
     cr_assert_eq(lade_table_remove(t, 500, NULL), LADE_OK);
-    cr_assert_eq(lade_table_for_each(t, see, &seen), LADE_OK);
+    cr_assert_eq(lade_table_for_each(t, see, &seen, NULL), LADE_OK);
     cr_assert_eq(seen.count, 999);
     cr_assert_eq(seen.sum, 999 * 1000 / 2 * 1000 - 500 * 1000 + 142 * 21 + 15 - 500 % 7); /* 1000 = 142 * 7 + 6 */
     seen = (struct seen){.stop_after = 3};
-    cr_assert_eq(lade_table_for_each(t, see, &seen), LADE_CANCELLED);
+    uint64_t visited = 0;
+    cr_assert_eq(lade_table_for_each(t, see, &seen, &visited), LADE_CANCELLED);
+    cr_assert_eq(visited, seen.count);
     cr_assert_eq(seen.count, 3);
     lade_table_destroy(t);
 }
@@ -335,7 +337,7 @@ Test(table, a_table_may_grow_while_it_is_gone_over)
 
     for (uint64_t i = 0; i < 100; i++)
         cr_assert_eq(lade_table_insert(t, i, 5, NULL), LADE_OK);
-    cr_assert_eq(lade_table_for_each(t, insert_more, t), LADE_OK);
+    cr_assert_eq(lade_table_for_each(t, insert_more, t, NULL), LADE_OK);
     for (uint64_t i = 0; i < 100; i++) {
         cr_assert_eq(lade_table_get(t, i, &value), LADE_OK);
         cr_assert_eq(value, 6, "key %llu was not visited", (unsigned long long)i);
@@ -577,7 +579,7 @@ static void strings(const struct lade_table_hash *hash, int n)
         for (int i = 0; i < n; i += 2)
             cr_assert_eq(lade_table_remove_bytes(t, key, (size_t)sprintf(key, "%d", i), NULL), LADE_OK);
         seen = (struct seen){0};
-        cr_assert_eq(lade_table_for_each(t, see, &seen), LADE_OK);
+        cr_assert_eq(lade_table_for_each(t, see, &seen, NULL), LADE_OK);
         cr_assert_eq(seen.count, (uint64_t)n / 2);
         cr_assert_eq(seen.sum, (uint64_t)n / 2 * 5);
         for (int i = 1; i < n; i += 2)
@@ -618,7 +620,7 @@ Test(table, wrong_arguments_are_answered)
     cr_assert_eq(lade_table_get_bytes(words, "a", 1, NULL), LADE_INVALID);
     cr_assert_eq(lade_table_insert_bytes(bytes, NULL, 1, 1, NULL), LADE_INVALID);
     cr_assert_eq(lade_table_insert_bytes(bytes, "a", 1, UINT64_MAX, NULL), LADE_INVALID);
-    cr_assert_eq(lade_table_for_each(words, NULL, NULL), LADE_INVALID);
+    cr_assert_eq(lade_table_for_each(words, NULL, NULL, NULL), LADE_INVALID);
     cr_assert_eq(lade_table_reserve(words, UINT64_MAX), LADE_INVALID);
     cr_assert_eq(lade_table_trim(NULL), LADE_INVALID);
     lade_table_measure(NULL, &stats);

@@ -163,7 +163,7 @@ static inline int try_stream(struct lade_table *table, struct stream *s, uint64_
     int status = read_stream(table, s, offset);
 
     *keys = keys_of(table);
-    cr_assert_eq(lade_table_for_each(table, remove_entry, table), LADE_OK);
+    cr_assert_eq(lade_table_for_each(table, remove_entry, table, NULL), LADE_OK);
     return status;
 }
 

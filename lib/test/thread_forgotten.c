@@ -45,14 +45,14 @@ static void get(struct lade_table *table)
 {
     uint64_t value = 0;
 
-    (void)lade_table_get(table, 1, &value);
+    cr_assert_eq(lade_table_get(table, 1, &value), LADE_ABSENT);
 }
 
 static void insert(struct lade_table *table)
 {
     uint64_t value = 0;
 
-    (void)lade_table_insert(table, 1, 2, &value);
+    cr_assert_eq(lade_table_insert(table, 1, 2, &value), LADE_OK);
 }
 
 static void get_after_leave(struct lade_table *table)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <lade/loader.h>
 
-#include "loads.h"
+#include "states.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -55,7 +55,7 @@ Test(loader, exactly_once)
         struct lade_batch b;
         cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, NULL), LADE_CLOSED);
         cr_assert_eq(lade_loader_next(l, &b, 0, NULL), LADE_CLOSED);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         tally_free(&t);
         lade_source_close(source);
     }
@@ -102,7 +102,7 @@ static uint64_t content(unsigned threads, bool delays)
         hash = hash_of(hash, b.ids, (size_t)b.count * sizeof *b.ids);
         lade_loader_release(l, &b);
     }
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_pipeline_destroy(pipeline);
     lade_source_close(source);
     return hash;
@@ -144,7 +144,7 @@ Test(loader, golden_order)
         }
         for (int i = 0; i < 8; i++)
             cr_expect_eq(b.ids[i], golden[g].ids[i], "golden %zu: %d is %llu", g, i, (unsigned long long)b.ids[i]);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         lade_source_close(source);
     }
 }
@@ -160,7 +160,7 @@ Test(loader, parts_are_those_of_the_split)
     for (size_t k = 0; k < 2; k++) {
         struct lade_split *split;
         struct tally t;
-        cr_assert_eq(lade_split_create(&split, kinds[k]), LADE_OK);
+        cr_assert_eq(lade_split_create(&split, kinds[k], NULL), LADE_OK);
         tally_init(&t, 2000);
         for (unsigned part = 0; part < 3; part++) {
             struct lade_loader_config config = {.source = source,
@@ -190,7 +190,7 @@ Test(loader, parts_are_those_of_the_split)
             cr_assert_eq(stats.part, count);
             cr_assert(part ? count > 250 && count < 550 : count > 1050 && count < 1350, "part %u has %llu", part,
                       (unsigned long long)count);
-            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            lade_loader_destroy(l);
         }
         tally_expect(&t, 1);
         tally_free(&t);
@@ -227,7 +227,7 @@ Test(loader, shards)
                 }
                 cr_assert_eq(mine, length);
                 total += mine;
-                cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+                lade_loader_destroy(l);
             }
             uint64_t zero = 0, twice = 0;
             for (uint64_t i = 0; i < 103; i++) {
@@ -258,7 +258,7 @@ Test(loader, last_batch_is_dropped)
     }
     struct lade_batch b;
     cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, NULL), LADE_CLOSED);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     config.batch = 26;
     struct lade_error error;
     cr_assert_eq(lade_loader_create(&l, &config, &error), LADE_EMPTY);
@@ -291,7 +291,7 @@ Test(loader, draws_by_weight)
     cr_assert(llabs((long long)count[1] - 2500) < 350, "%llu", (unsigned long long)count[1]);
     cr_assert(llabs((long long)count[2] - 5000) < 450, "%llu", (unsigned long long)count[2]);
     cr_assert(llabs((long long)count[3] - 12500) < 500, "%llu", (unsigned long long)count[3]);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -312,7 +312,7 @@ Test(loader, draws_balance_classes)
     /* 20,000 draws of probability 1/4: 7 standard deviations are 429; the source itself has 45 % of the first class. */
     for (int c = 0; c < 4; c++)
         cr_assert(llabs((long long)count[c] - 5000) < 430, "class %d: %llu", c, (unsigned long long)count[c]);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -330,11 +330,63 @@ Test(loader, waits_end)
     cr_assert_eq(c.number, 2);
     lade_loader_cancel(l);
     cr_assert_eq(lade_loader_next(l, &c, LADE_FOREVER, &error), LADE_CANCELLED);
+    cr_assert_eq(lade_loader_stop(l, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_loader_stop(l, 0), LADE_OK);
+    cr_assert_eq(lade_loader_next(l, &c, LADE_FOREVER, &error), LADE_CANCELLED);
+    cr_assert_eq(a.memory ? a.number : 1, 0); /* a batch outlives stop */
     /* Two batches are not released. */
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     (void)a;
     lade_source_close(source);
-    cr_assert_eq(lade_loader_destroy(NULL, 0), LADE_OK);
+    lade_loader_destroy(NULL);
+}
+
+/* The ids of an epoch, and the seed that the loader reports. */
+static uint64_t order_of(const struct lade_loader_config *config, const char *state, uint64_t *ids, char **end)
+{
+    struct lade_loader_stats stats;
+    struct lade_loader *l;
+    struct lade_error error = {.text = ""};
+    uint64_t n = 0;
+    int status = state ? lade_loader_resume(&l, config, state, &error) : lade_loader_create(&l, config, &error);
+
+    cr_assert_eq(status, LADE_OK, "%s", error.text);
+    for (struct lade_batch b; lade_loader_next(l, &b, LADE_FOREVER, &error) == LADE_OK;) {
+        for (uint64_t i = 0; i < b.count; i++)
+            ids[n++] = b.ids[i];
+        lade_loader_release(l, &b);
+    }
+    cr_assert_eq(n, 100);
+    lade_loader_measure(l, &stats);
+    if (end)
+        *end = state_of(l);
+    lade_loader_destroy(l);
+    return stats.seed;
+}
+
+Test(loader, a_random_seed_is_reported_and_goes_on)
+{
+    struct lade_source *source = numbers(100);
+    struct lade_loader_config config = {.source = source, .batch = 10, .threads = 1, .in_order = true, .epochs = 1};
+    uint64_t zero[100], drawn[100], again[100];
+    char *state;
+
+    cr_assert_eq(order_of(&config, NULL, zero, NULL), 0);
+    config.random_seed = true;
+    uint64_t seed = order_of(&config, NULL, drawn, &state);
+    cr_assert_neq(seed, order_of(&config, NULL, again, NULL), "two of 2^64 are equal");
+    cr_assert(memcmp(drawn, again, sizeof drawn) != 0 && memcmp(drawn, zero, sizeof drawn) != 0);
+    config.epochs = 2; /* the second one, from the state: its seed comes along */
+    cr_assert_eq(order_of(&config, state, again, NULL), seed);
+    config.random_seed = false;
+    config.seed = seed;
+    cr_assert_eq(order_of(&config, state, zero, NULL), seed);
+    cr_assert_arr_eq(zero, again, sizeof again);
+    config.epochs = 1;
+    cr_assert_eq(order_of(&config, NULL, again, NULL), seed);
+    cr_assert_arr_eq(drawn, again, sizeof again);
+    free(state);
+    lade_source_close(source);
 }
 
 Test(loader, wrong_use)
@@ -351,6 +403,7 @@ Test(loader, wrong_use)
         {.source = source, .batch = 1, .slots = LADE_LOADER_SLOTS_MAX + 1},
         {.source = source, .batch = 1, .shard = 2, .shards = 2},
         {.source = source, .batch = 1, .shard = 1},
+        {.source = source, .batch = 1, .shards = 2, .random_seed = true},
         {.source = source, .batch = 1, .shards = LADE_LOADER_SHARDS_MAX + 1},
         {.source = source, .batch = 1, .align = 24},
         {.source = source, .batch = 1, .part = 1},
@@ -420,6 +473,6 @@ Test(loader, a_slow_batch_holds_back_no_other)
     }
     tally_expect(&t, 1);
     tally_free(&t);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }

@@ -48,7 +48,8 @@ Test(loader_edges, most_of_everything)
     }
     tally_expect(&t, 1);
     tally_free(&t);
-    cr_assert_eq(lade_loader_destroy(l, INT64_MAX), LADE_OK);
+    cr_assert_eq(lade_loader_stop(l, INT64_MAX), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -139,7 +140,7 @@ Test(loader_edges, weights_elsewhere)
     struct lade_batch b = next_of(l);
     for (uint64_t i = 0; i < b.count; i++)
         cr_assert(is_in(split, 1, b.ids[i]));
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_split_destroy(split);
     lade_source_close(source);
 }
@@ -153,7 +154,7 @@ Test(loader_edges, samples_in_no_part)
     struct lade_split *split;
     uint64_t count = 0;
 
-    cr_assert_eq(lade_split_create(&split, &exact), LADE_OK);
+    cr_assert_eq(lade_split_create(&split, &exact, NULL), LADE_OK);
     for (unsigned part = 0; part < 2; part++) {
         struct lade_loader_config config = {
             .source = source, .split = split, .part = part, .batch = 7, .threads = 3, .epochs = 1};

@@ -39,7 +39,7 @@ static struct outcome run(const struct lade_loader_config *config)
     }
     cr_assert_eq(error.status, o.status);
     cr_assert(o.status == LADE_CLOSED || lade_loader_next(l, &b, LADE_FOREVER, NULL) == o.status);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     return o;
 }
 
@@ -101,12 +101,12 @@ Test(loader_faults, nothing_can_be_read)
         lade_loader_release(l, &b);
     }
     cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, NULL), LADE_CLOSED);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     config.fault = LADE_FAULT_SUBSTITUTE;
     l = open_loader(&config);
     cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, &error), LADE_DAMAGED);
     cr_assert_str_eq(error.text, "as the test wants");
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -256,7 +256,7 @@ static uint64_t run_with_trap(struct trap *t, struct lade_loader_config config, 
     tally_expect(&tally, 1);
     if (t)
         let_go(t);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     tally_free(&tally);
     lade_pipeline_destroy(pipeline);
     lade_source_close(source);
@@ -335,7 +335,7 @@ Test(loader_faults, late_workers_write_where_nobody_reads)
         for (int i = 0; i < 5; i++)
             cr_assert(memcmp(b[i].samples, mark, sizeof mark) == 0, "batch %d was written to", i);
     }
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -354,7 +354,7 @@ Test(loader_faults, too_many_replacements)
         lade_loader_release(l, &b);
     cr_assert(status == LADE_LIMITED && error.status == LADE_LIMITED && strstr(error.text, "3 workers"));
     cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, NULL), LADE_LIMITED);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -372,12 +372,13 @@ Test(loader_faults, destroy_waits_for_who_is_inside, .timeout = 60)
     cr_assert_eq(lade_loader_next(l, &b, 1000000, NULL), LADE_TIMEOUT);
     cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER - 1, NULL), LADE_TIMEOUT);
     cr_assert_eq(lade_loader_next(l, &b, INT64_MIN, NULL), LADE_TIMEOUT);
-    cr_assert_eq(lade_loader_destroy(l, 0), LADE_TIMEOUT);
-    cr_assert_eq(lade_loader_destroy(l, INT64_MIN), LADE_TIMEOUT);
-    cr_assert_eq(lade_loader_destroy(l, 1000000), LADE_TIMEOUT);
+    cr_assert_eq(lade_loader_stop(l, 0), LADE_TIMEOUT);
+    cr_assert_eq(lade_loader_stop(l, INT64_MIN), LADE_TIMEOUT);
+    cr_assert_eq(lade_loader_stop(l, 1000000), LADE_TIMEOUT);
     cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, NULL), LADE_CANCELLED);
     let_go(&t);
-    cr_assert_eq(lade_loader_destroy(l, INT64_MAX), LADE_OK);
+    cr_assert_eq(lade_loader_stop(l, INT64_MAX), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -426,7 +427,7 @@ Test(loader_faults, cancel_ends_the_waiting)
         cr_assert_eq(error.status, LADE_CANCELLED);
         cr_assert_eq(pthread_join(thread, NULL), 0);
         let_go(&t);
-        cr_assert_eq(lade_loader_destroy(to_cancel, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(to_cancel);
         lade_source_close(source);
     }
 }
@@ -455,7 +456,7 @@ Test(loader_faults, signals_are_blocked_in_workers)
     lade_loader_release(l, &b);
     cr_assert(good);
     cr_assert(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0 && sigismember(&mask, SIGUSR1) == 0);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -478,7 +479,7 @@ Test(loader_faults, early_end)
                 b = next_of(l);
             if (held > 3)
                 lade_loader_release(l, &b);
-            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            lade_loader_destroy(l);
         }
     lade_source_close(source);
 }
@@ -501,6 +502,6 @@ Test(loader_faults, measures_of_a_running_loader)
         before = stats;
     }
     cr_assert_eq(stats.delivered_samples, 20 * COUNT);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }

@@ -53,7 +53,8 @@ static void leave_loader(void *loader)
     lade_loader_measure(l, &stats);
     lade_loader_cancel(l);
     child_check(is_refused(l, LADE_FOREVER));
-    child_check(lade_loader_destroy(l, 0) == LADE_OK);
+    child_check(lade_loader_stop(l, LADE_FOREVER) == LADE_INVALID);
+    lade_loader_destroy(l);
 }
 
 /* A loader of each mode is left behind, with batches that are ready, or with all workers inside a function of the user. */
@@ -78,7 +79,7 @@ static void leave_each(bool in_user_function)
         atomic_store(&held, false);
         struct lade_batch batch = next_of(l);
         lade_loader_release(l, &batch);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         lade_source_close(source);
     }
 }
@@ -101,7 +102,7 @@ static void look_at_state(void *context)
 
     child_check(strcmp(state, ((char **)context)[1]) == 0);
     free(state);
-    child_check(lade_loader_destroy(l, 0) == LADE_OK);
+    lade_loader_destroy(l);
 }
 
 Test(loader_fork, a_child_knows_the_state, .timeout = 60)
@@ -115,7 +116,7 @@ Test(loader_fork, a_child_knows_the_state, .timeout = 60)
     lade_loader_release(l, &batch);
     cr_assert(child_runs(look_at_state, context));
     free(context[1]);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -142,7 +143,8 @@ static void read_all(const struct lade_loader_config *config)
         }
         lade_loader_release(l, &batch);
     }
-    child_check(count > 0 && lade_loader_destroy(l, LADE_FOREVER) == LADE_OK);
+    child_check(count > 0);
+    lade_loader_destroy(l);
 }
 
 /* In the child's child neither of the loaders has workers. */
@@ -152,8 +154,8 @@ static void leave_both(void *context)
 
     child_check(is_refused(t->of_parent, LADE_FOREVER) && is_refused(t->of_child, LADE_FOREVER));
     read_all(&t->config);
-    child_check(lade_loader_destroy(t->of_child, LADE_FOREVER) == LADE_OK);
-    child_check(lade_loader_destroy(t->of_parent, LADE_FOREVER) == LADE_OK);
+    lade_loader_destroy(t->of_child);
+    lade_loader_destroy(t->of_parent);
 }
 
 static void make_another(void *context)
@@ -171,8 +173,8 @@ static void make_another(void *context)
     await_library_thread(); /* which waits for readers */
     child_check(child_runs(leave_both, t));
     child_check(lade_loader_next(t->of_child, &batch, LADE_FOREVER, NULL) == LADE_OK);
-    child_check(lade_loader_destroy(t->of_child, LADE_FOREVER) == LADE_OK);
-    child_check(lade_loader_destroy(t->of_parent, LADE_FOREVER) == LADE_OK);
+    lade_loader_destroy(t->of_child);
+    lade_loader_destroy(t->of_parent);
 }
 
 /* Workers of both read the same split, whose memory the child frees with threads of its own. */
@@ -185,7 +187,7 @@ Test(loader_fork, a_child_makes_loaders_of_its_own, .timeout = 60)
 
     if (!child_may_have_threads())
         return;
-    cr_assert_eq(lade_split_create(&split, &exact), LADE_OK);
+    cr_assert_eq(lade_split_create(&split, &exact, NULL), LADE_OK);
     struct lade_source *source = numbers_with(500, read_one, NULL);
     t.config.source = source;
     t.config.split = split;
@@ -198,7 +200,7 @@ Test(loader_fork, a_child_makes_loaders_of_its_own, .timeout = 60)
         await_library_thread();
         cr_assert(child_runs(make_another, &t), "round %d", round);
         (void)next_of(t.of_parent);
-        cr_assert_eq(lade_loader_destroy(t.of_parent, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(t.of_parent);
     }
     lade_split_destroy(split);
     lade_source_close(source);
@@ -214,8 +216,7 @@ static void *come_and_go(void *config)
         struct lade_loader *l = open_loader(config);
         struct lade_batch batch = next_of(l);
         lade_loader_release(l, &batch);
-        if (lade_loader_destroy(l, LADE_FOREVER) != LADE_OK)
-            abort();
+        lade_loader_destroy(l);
     }
     return NULL;
 }
@@ -231,7 +232,7 @@ Test(loader_fork, forks_while_loaders_come_and_go, .timeout = 60)
 
     if (!child_may_have_threads() || !child_may_come_any_time())
         return;
-    cr_assert_eq(lade_split_create(&split, &exact), LADE_OK);
+    cr_assert_eq(lade_split_create(&split, &exact, NULL), LADE_OK);
     struct lade_source *source = numbers(500);
     config.source = source;
     config.split = split;
@@ -289,10 +290,10 @@ Test(loader_fork, a_child_that_begins_inside_next_is_told_too, .timeout = 60)
     int status = lade_loader_next(l, &batch, LADE_FOREVER, &error);
     if (child == 0) {
         child_check(status == LADE_INVALID && strstr(error.text, "fork()"));
-        child_check(lade_loader_destroy(l, LADE_FOREVER) == LADE_OK);
+        lade_loader_destroy(l);
         child_end();
     }
     cr_assert(status == LADE_OK && child > 0 && well);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }

@@ -6,6 +6,7 @@
 #include "loads.h"
 
 #include <pthread.h>
+#include <limits.h>
 #include <stdatomic.h>
 
 enum { COUNT = 100, BATCH = 8, BATCHES = 13 };
@@ -49,7 +50,7 @@ Test(loader_keep, detached_batches)
         }
         cr_assert_eq(lade_loader_next(l, &none, LADE_FOREVER, &error), LADE_CLOSED);
         lade_loader_release(l, &b[0]);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         for (unsigned i = 1; i < BATCHES; i++)
             check(&b[i]);
         for (unsigned i = 1; i < BATCHES; i++)
@@ -104,7 +105,7 @@ Test(loader_keep, exported_tensors)
     b = next_of(l);
     cr_assert_eq(lade_loader_export(l, &b, LADE_LABELS, LADE_DONE_NOW, NULL, &again), LADE_OK);
     int64_t label = b.labels[0];
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     cr_assert_eq(((uint64_t *)samples->dl_tensor.data)[1], ~first);
     cr_assert_eq(((int64_t *)again->dl_tensor.data)[0], label);
     samples->deleter(samples);
@@ -112,16 +113,18 @@ Test(loader_keep, exported_tensors)
     lade_source_close(source);
 }
 
-static _Atomic long live, got;
+static _Atomic long live, got, batch_bytes; /* bytes of all; batches, and their bytes */
+static _Atomic long left = LONG_MAX;        /* allocations that still succeed */
 static atomic_bool fails;
 
 static void *get(void *context, size_t size, size_t align)
 {
-    cr_assert(context == &live && align == LADE_DEVICE_ALIGN);
-    if (atomic_load(&fails))
+    cr_assert(context == &live && align >= 64);
+    if (atomic_load(&fails) || atomic_fetch_sub(&left, 1) <= 0)
         return NULL;
     atomic_fetch_add(&live, (long)size);
-    atomic_fetch_add(&got, 1);
+    atomic_fetch_add(&got, align == LADE_DEVICE_ALIGN);
+    atomic_fetch_add(&batch_bytes, align == LADE_DEVICE_ALIGN ? (long)size : 0);
     return aligned_alloc(align, (size + align - 1) / align * align);
 }
 
@@ -144,7 +147,7 @@ Test(loader_keep, memory_of_an_allocator)
 
     lade_loader_measure(l, &stats);
     cr_assert_eq(atomic_load(&got), 3, "slots, and one for the worker");
-    cr_assert_eq((uint64_t)atomic_load(&live) + 3 * BATCH * sizeof(uint64_t), 3 * stats.slot_bytes);
+    cr_assert_eq((uint64_t)atomic_load(&batch_bytes) + 3 * BATCH * sizeof(uint64_t), 3 * stats.slot_bytes);
     b = next_of(l);
     check(&b);
     atomic_store(&fails, true);
@@ -153,13 +156,46 @@ Test(loader_keep, memory_of_an_allocator)
     check(&b);
     cr_assert_eq(lade_loader_detach(l, &b, &error), LADE_OK);
     cr_assert_eq(atomic_load(&got), 4);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     cr_assert_gt(atomic_load(&live), 0);
     check(&b);
     lade_loader_release(l, &b);
     cr_assert_eq(atomic_load(&live), 0);
     atomic_store(&fails, true);
     cr_assert_eq(lade_loader_create(&l, &config, &error), LADE_NO_MEMORY);
+    lade_source_close(source);
+}
+
+/* Each allocation of each mode fails once; nothing is left. */
+Test(loader_keep, an_allocator_that_fails)
+{
+    const struct lade_alloc alloc = {get, put, (void *)&live};
+    struct lade_source *source = numbers(COUNT);
+    const struct lade_loader_config modes[] = {
+        {.source = source, .batch = BATCH, .slots = 2, .threads = 2, .alloc = &alloc},
+        {.source = source, .batch = BATCH, .slots = 2, .threads = 2, .alloc = &alloc, .buffer = 2 * BATCH},
+    };
+
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+        int status = LADE_NO_MEMORY;
+        long n = 0;
+        for (; status == LADE_NO_MEMORY; n++) {
+            struct lade_loader *l = NULL;
+            atomic_store(&left, n);
+            status = lade_loader_create(&l, &modes[m], &error);
+            if (status == LADE_OK) { /* a worker allocates, too */
+                struct lade_batch b;
+                status = lade_loader_next(l, &b, LADE_FOREVER, &error);
+                if (status == LADE_OK)
+                    lade_loader_release(l, &b);
+            }
+            lade_loader_destroy(l);
+            cr_assert_eq(atomic_load(&live), 0);
+        }
+        atomic_store(&left, LONG_MAX);
+        cr_assert_eq(status, LADE_OK, "%s", error.text);
+        cr_assert_gt(n, 10); /* the loader's own structures, too */
+    }
     lade_source_close(source);
 }
 
@@ -187,7 +223,7 @@ Test(loader_keep, a_trace)
         lade_loader_release(l, &b);
         cr_assert_eq(atomic_load(&steps[i]), 51);
     }
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -206,6 +242,6 @@ Test(loader_keep, a_source_has_no_device)
     struct lade_batch b;
 
     cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, &error), LADE_IO);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }

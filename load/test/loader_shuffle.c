@@ -77,7 +77,7 @@ Test(loader_shuffle, each_sample_once_in_an_epoch)
         struct lade_batch b;
         cr_assert_eq(lade_loader_next(l, &b, 0, NULL), LADE_CLOSED);
         cr_assert_eq(lade_loader_state(l, NULL, 0), 0);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         tally_free(&t);
         array_close(&a);
     }
@@ -95,7 +95,7 @@ Test(loader_shuffle, only_where_reading_is_copying)
     cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
     for (unsigned kind = 0; kind < 7; kind++) {
         const struct lade_split_config store = {.parts = 2, .store = kind == 4 ? LADE_SPLIT_EXACT : LADE_SPLIT_PURE};
-        cr_assert_eq(lade_split_create(&split, &store), LADE_OK);
+        cr_assert_eq(lade_split_create(&split, &store, NULL), LADE_OK);
         const struct lade_loader_config config = {.source = kind == 1 ? functions : a.source,
                                                   .pipeline = kind == 2 ? pipeline : NULL,
                                                   .split = kind == 4 || kind == 5 ? split : NULL,
@@ -118,7 +118,7 @@ Test(loader_shuffle, only_where_reading_is_copying)
         }
         lade_loader_measure(l, &stats);
         cr_assert_eq(came, 2 * stats.part);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         tally_free(&t);
         lade_split_destroy(split);
     }
@@ -153,7 +153,7 @@ Test(loader_shuffle, short_batches_are_dropped)
                 lade_loader_release(l, &b);
             }
             cr_assert_eq(batches, 3 * (COUNT / shards / BATCH));
-            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            lade_loader_destroy(l);
         }
         for (uint64_t i = 0; i < COUNT; i++)
             cr_assert_leq(t.seen[i], 3);
@@ -200,7 +200,7 @@ Test(loader_shuffle, draws_from_the_buffer)
         }
         cr_assert_eq(at, 3 * COUNT);
         cr_assert_gt(late, 0, "a sample stays as long as it is not drawn");
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
     }
     array_close(&a);
 }
@@ -243,7 +243,7 @@ Test(loader_shuffle, rules_for_faults)
                 cr_assert(status == LADE_CLOSED && lasts == 1 && stats.faults == COUNT / 2 &&
                           came == (rule == LADE_FAULT_SKIP ? COUNT / 2 : COUNT));
             cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, NULL), status);
-            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            lade_loader_destroy(l);
         }
     array_close(&a);
 }
@@ -275,7 +275,7 @@ Test(loader_shuffle, slots_and_polls)
         }
     }
     tally_expect(&t, 2);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     tally_free(&t);
     array_close(&a);
 }
@@ -301,7 +301,7 @@ Test(loader_shuffle, cancel)
             lade_loader_release(l, &b);
         cr_assert_eq(status, LADE_CANCELLED);
         cr_assert_eq(pthread_join(thread, NULL), 0);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
     }
     array_close(&a);
 }
@@ -372,9 +372,9 @@ Test(loader_shuffle, a_late_worker_is_superseded, .timeout = 120)
             lade_loader_measure(l, &stats);
             cr_assert_geq(stats.replaced, 1);
             cr_assert_geq(atomic_load(&trap.touched), 2);
-            cr_assert_eq(lade_loader_destroy(l, 0), LADE_TIMEOUT);
+            cr_assert_eq(lade_loader_stop(l, 0), LADE_TIMEOUT);
             atomic_store(&trap.open, 1);
-            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            lade_loader_destroy(l);
             tally_free(&t);
             array_close(&a);
             cr_assert_eq(munmap(row, MANY * sizeof *row), 0);

@@ -86,7 +86,7 @@ Test(loader_state, same_order)
             lade_loader_release(l, &b);
         }
         cr_assert_eq(n, 2 * COUNT);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         l = open_loader(&config);
         while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
             for (uint64_t i = 0; i < b.count; i++)
@@ -94,12 +94,12 @@ Test(loader_state, same_order)
             lade_loader_release(l, &b);
             char *state = state_of(l);
             cr_assert_lt(strlen(state), 300);
-            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            lade_loader_destroy(l);
             l = resume(&config, state);
             free(state);
         }
         cr_assert_eq(m, n);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
     }
     lade_source_close(source);
 }
@@ -145,7 +145,7 @@ Test(loader_state, holes)
     pthread_mutex_unlock(&g.mutex);
     struct lade_batch b = next_of(l);
     cr_assert(b.last && b.ids[0] == 0, "the last of its epoch is the last one that comes");
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     config.batch = 7;
     config.in_order = true;
     free(leave_after(resume(&config, later), UINT64_MAX, &t));
@@ -177,7 +177,7 @@ Test(loader_state, whose_state_it_is)
     for (int i = 0; i < COUNT; i++)
         weight[i] = heavier[i] = 1 + i % 3;
     heavier[9] = 7;
-    cr_assert_eq(lade_split_create(&half, &halves), LADE_OK);
+    cr_assert_eq(lade_split_create(&half, &halves, NULL), LADE_OK);
     const struct lade_loader_config plain = {.source = source, .batch = 5, .threads = 1},
                                     parted = {.source = source, .batch = 5, .threads = 1, .split = split},
                                     drawn = {.source = source,
@@ -230,7 +230,7 @@ Test(loader_state, another_source_of_the_same_length)
     struct lade_loader *l = open_loader(&config), *wrong = NULL;
     char *state = state_of(l);
 
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         config.source = open_source(others[i]);
         cr_assert_eq(lade_loader_resume(&wrong, &config, state, NULL), LADE_CONFLICT, "%s", others[i]);
@@ -238,7 +238,7 @@ Test(loader_state, another_source_of_the_same_length)
     }
     config.source = same = open_source("synthetic:count=53,shape=2x8");
     cr_assert_eq(lade_loader_resume(&l, &config, state, NULL), LADE_OK);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(same);
     lade_source_close(source);
     free(state);
@@ -309,7 +309,7 @@ Test(loader_state, room)
             cr_assert(strlen(text) == (room < size ? room - 1 : size - 1) && strncmp(text, state, strlen(text)) == 0);
     }
     free(state);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -355,7 +355,7 @@ Test(loader_state, files, .init = make_folder, .fini = remove_folder)
     cr_assert_gt(lade_loader_read_state(path, text, 12, NULL), 12);
     cr_assert_str_eq(text, "lade-loader");
     cr_assert_eq(text[12], 'x');
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     tally_free(&t);
     lade_source_close(source);
 }
@@ -395,7 +395,7 @@ Test(loader_state, files_that_fail, .init = make_folder, .fini = remove_folder)
     cr_assert_str_eq(before, after);
     free(before);
     free(after);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
 
     put_file("empty", "", 0);
     put_file("zeros", "a\0b", 3);
@@ -410,7 +410,7 @@ Test(loader_state, files_that_fail, .init = make_folder, .fini = remove_folder)
     l = open_loader(&config);
     cr_assert_eq(lade_loader_state(l, NULL, 0), 0);
     cr_assert_eq(lade_loader_save(l, path, &error), LADE_INVALID);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     tally_free(&t);
     lade_source_close(source);
 }

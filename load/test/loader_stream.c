@@ -34,7 +34,7 @@ Test(loader_stream, each_sample_once_in_an_epoch)
         cr_assert_eq(batches, (all + cases[c].batch - 1) / cases[c].batch);
         struct lade_batch b;
         cr_assert_eq(lade_loader_next(l, &b, 0, NULL), LADE_CLOSED);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         tally_free(&t);
         lade_source_close(source);
     }
@@ -56,7 +56,7 @@ Test(loader_stream, short_batches_are_dropped)
         batches++;
     }
     cr_assert_eq(batches, 3 * (COUNT / BATCH));
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
@@ -108,7 +108,7 @@ Test(loader_stream, endless_source_with_a_split)
     struct lade_split *split;
     struct tally t;
 
-    cr_assert_eq(lade_split_create(&split, &kind), LADE_OK);
+    cr_assert_eq(lade_split_create(&split, &kind, NULL), LADE_OK);
     struct lade_loader_config config = {
         .source = source, .batch = BATCH, .buffer = BUFFER, .threads = 2, .split = split, .part = 1};
     struct lade_loader *l = open_loader(&config);
@@ -123,7 +123,7 @@ Test(loader_stream, endless_source_with_a_split)
         }
         lade_loader_release(l, &b);
     }
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     tally_free(&t);
     lade_split_destroy(split);
     lade_source_close(source);
@@ -169,7 +169,7 @@ Test(loader_stream, errors_of_an_endless_source)
         cr_assert_eq(status, a / 2 < 3 ? answer : LADE_IO, "%d became %d", answer, status);
         cr_assert(error.status == status && strstr(error.text, a % 2 ? "a transform failed: " : "as the test wants"),
                   "%d: %d, %s", answer, error.status, error.text);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         lade_pipeline_destroy(pipeline);
         lade_source_close(source);
     }
@@ -192,7 +192,7 @@ Test(loader_stream, a_stream_ends)
             cr_assert_eq(t.seen[i], !(fails && i % 10 == 3));
         lade_loader_measure(l, &stats);
         cr_assert_eq(stats.faults, 100 * fails);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         if (fails) {
             struct lade_batch b;
             struct lade_error error;
@@ -205,7 +205,7 @@ Test(loader_stream, a_stream_ends)
             cr_assert(status == LADE_DAMAGED && error.status == LADE_DAMAGED);
             cr_assert_str_eq(error.text, "as the test wants");
             cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, NULL), LADE_DAMAGED);
-            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            lade_loader_destroy(l);
         }
         tally_free(&t);
         lade_source_close(source);
@@ -275,7 +275,7 @@ Test(loader_stream, waits_until_the_buffer_is_half_full)
         cr_assert_eq(take_all(l, &tally, &batches), LADE_CLOSED);
         cr_assert_eq(batches, COUNT - (status == LADE_OK));
         tally_free(&tally);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         lade_source_close(source);
     }
 }
@@ -305,7 +305,7 @@ Test(loader_stream, workers_are_replaced)
         struct lade_batch b;
         let_go(&t);
         cr_assert_eq(lade_loader_next(l, &b, 0, NULL), LADE_CLOSED);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         tally_free(&tally);
         lade_source_close(source);
     }
@@ -364,7 +364,7 @@ Test(loader_stream, relieved_before_it_began, .timeout = 120)
     tally_expect(&tally, 1);
     cr_assert_geq(held.started, 3);
     let_go(&t);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     tally_free(&tally);
     lade_source_close(source);
 }
@@ -403,7 +403,7 @@ Test(loader_stream, rules_for_faults)
                 cr_assert_eq(status, LADE_LIMITED);
             else
                 cr_assert(status == LADE_CLOSED && came == (rule == LADE_FAULT_SKIP ? COUNT - COUNT / 10 : COUNT));
-            cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+            lade_loader_destroy(l);
             tally_free(&t);
         }
     lade_source_close(source);
@@ -433,7 +433,7 @@ Test(loader_stream, cancel)
         cr_assert_eq(status, LADE_CANCELLED);
         cr_assert_eq(pthread_join(thread, NULL), 0);
         let_go(&t);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         lade_source_close(source);
     }
 }

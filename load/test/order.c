@@ -39,7 +39,7 @@ static struct lade_split *split_with(uint64_t members, uint64_t count, uint64_t 
             .parts = 2, .weights = weights, .store = LADE_SPLIT_PURE, .seed = seed};
         struct lade_split *split;
         uint64_t found = 0;
-        cr_assert_eq(lade_split_create(&split, &config), LADE_OK);
+        cr_assert_eq(lade_split_create(&split, &config, NULL), LADE_OK);
         for (uint64_t i = 0; i < count && found <= members; i++) {
             unsigned part = 9;
             cr_assert_eq(lade_split_route_word(split, i, &part), LADE_OK);
@@ -99,7 +99,7 @@ Test(order, substitutes_of_a_large_part_are_of_that_part)
     struct lade_split *split;
     struct lade_order order;
 
-    cr_assert_eq(lade_split_create(&split, &half), LADE_OK);
+    cr_assert_eq(lade_split_create(&split, &half, NULL), LADE_OK);
     const struct lade_loader_config config = {.source = source, .split = split, .fault = LADE_FAULT_SUBSTITUTE};
     cr_assert_eq(lade_order_init(&order, &config, NULL), LADE_OK);
     cr_assert_gt(order.members, UINT64_C(1) << 16);
@@ -139,7 +139,7 @@ Test(order, a_part_of_which_little_can_be_read)
         struct lade_error error = {.text = ""};
         cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, &error), LADE_DAMAGED);
         cr_assert(error.status == LADE_DAMAGED && strcmp(error.text, "as the test wants") == 0, "%s", error.text);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
 
         good = member[members / 2];
         l = open_loader(&config);
@@ -149,7 +149,7 @@ Test(order, a_part_of_which_little_can_be_read)
             cr_assert_eq(b.ids[i], good);
         lade_loader_release(l, &b);
         cr_assert_eq(lade_loader_next(l, &b, LADE_FOREVER, NULL), LADE_CLOSED);
-        cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+        lade_loader_destroy(l);
         lade_source_close(source);
         lade_split_destroy(split);
     }

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,29 @@ Test(synthetic, golden)
         cr_assert_eq(label, again);
         lade_source_close(source);
     }
+}
+
+Test(synthetic, a_random_seed_is_reported)
+{
+    struct lade_source *zero = open_good("synthetic:seed=0"), *a = open_good("synthetic:seed=random"),
+                       *b = open_good("synthetic:seed=random");
+    uint8_t of_zero[3072], of_a[3072], of_again[3072];
+    char text[64];
+    struct lade_error error;
+
+    cr_assert(lade_source_synthetic_seed(zero) == 0 && lade_source_synthetic_seed(a) != lade_source_synthetic_seed(b));
+    (void)snprintf(text, sizeof text, "synthetic:seed=%llu", (unsigned long long)lade_source_synthetic_seed(a));
+    struct lade_source *again = open_good(text);
+    cr_assert_eq(lade_source_read(zero, 5, of_zero, NULL, NULL), LADE_OK);
+    cr_assert_eq(lade_source_read(a, 5, of_a, NULL, NULL), LADE_OK);
+    cr_assert_eq(lade_source_read(again, 5, of_again, NULL, NULL), LADE_OK);
+    cr_assert(memcmp(of_a, of_again, sizeof of_a) == 0 && memcmp(of_a, of_zero, sizeof of_a) != 0);
+    lade_source_close(zero);
+    lade_source_close(a);
+    lade_source_close(b);
+    cr_assert_eq(lade_source_open(&a, "synthetic:seed=chance", &error), LADE_INVALID);
+    cr_assert(strstr(error.text, "a number or random"));
+    lade_source_close(again);
 }
 
 Test(synthetic, default_is_shaped_like_cifar)

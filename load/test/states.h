@@ -49,7 +49,7 @@ static inline char *leave_after(struct lade_loader *l, uint64_t batches, struct 
 {
     (void)take_batches(l, batches, t);
     char *state = state_of(l);
-    cr_assert_eq(lade_loader_destroy(l, LADE_FOREVER), LADE_OK);
+    lade_loader_destroy(l);
     return state;
 }
 
@@ -59,7 +59,7 @@ static inline struct lade_split *fifths(uint64_t seed)
     struct lade_split *split;
     const struct lade_split_config config = {.parts = 2, .weights = weights, .store = LADE_SPLIT_PURE, .seed = seed};
 
-    cr_assert_eq(lade_split_create(&split, &config), LADE_OK);
+    cr_assert_eq(lade_split_create(&split, &config, NULL), LADE_OK);
     return split;
 }
 

@@ -16,7 +16,8 @@ static int count_batches(struct lade_source *source, int *batches)
         return status;
     for (; (status = lade_loader_next(loader, &batch, LADE_FOREVER, NULL)) == LADE_OK; ++*batches)
         lade_loader_release(loader, &batch);
-    int ended = lade_loader_destroy(loader, LADE_FOREVER);
+    int ended = lade_loader_stop(loader, LADE_FOREVER);
+    lade_loader_destroy(loader);
     return status == LADE_CLOSED ? ended : status;
 }
 

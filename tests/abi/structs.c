@@ -102,8 +102,8 @@ static void use_split(void)
     GUARDED(struct lade_split_tests, tests);
 
     config.it.parts = 2;
-    REFUSED(config, lade_split_create(&split, &config.it));
-    EXPECT(lade_split_create(&split, &config.it) == LADE_OK);
+    REFUSED(config, lade_split_create(&split, &config.it, NULL));
+    EXPECT(lade_split_create(&split, &config.it, NULL) == LADE_OK);
     FILLED(stats, lade_split_measure(split, &stats.it, NULL));
     EXPECT(stats.it.keys == 0);
     FILLED(config, (lade_split_configuration(split, &config.it), LADE_OK));
@@ -185,10 +185,10 @@ static void use_loader(void)
     EXPECT(stats.it.delivered == 1 && stats.it.samples == 100);
     INTACT(stats);
     EXPECT(lade_loader_state(loader, state, sizeof state) <= sizeof state);
-    EXPECT(lade_loader_destroy(loader, LADE_FOREVER) == LADE_OK);
+    lade_loader_destroy(loader);
     REFUSED(config, lade_loader_resume(&loader, &config.it, state, NULL));
     EXPECT(lade_loader_resume(&loader, &config.it, state, NULL) == LADE_OK);
-    EXPECT(lade_loader_destroy(loader, LADE_FOREVER) == LADE_OK);
+    lade_loader_destroy(loader);
     lade_device_close(device);
     lade_source_close(source);
 }

@@ -9,6 +9,7 @@ static int save(const char *folder, enum lade_table_kind kind)
 {
     struct lade_table_config config = {.kind = kind, .seeded = true, .seed = 2026};
     struct lade_table *table = NULL;
+    struct lade_error error = {.text = ""};
     char path[4096], key[64];
     int status = lade_table_create(&table, &config);
 
@@ -20,9 +21,9 @@ static int save(const char *folder, enum lade_table_kind kind)
     }
     (void)snprintf(path, sizeof path, "%s/%s", folder, kind == LADE_TABLE_WORDS ? "words" : "strings");
     if (status == LADE_OK)
-        status = lade_table_save(table, path);
+        status = lade_table_save(table, path, &error);
     if (status != LADE_OK)
-        fprintf(stderr, "%s: %s\n", path, lade_status_text(status));
+        fprintf(stderr, "%s\n", error.text[0] ? error.text : lade_status_text(status));
     lade_table_destroy(table);
     return status;
 }

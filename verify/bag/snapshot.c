@@ -24,6 +24,17 @@ static uint32_t any_checksum(uint32_t crc, const void *bytes, size_t size)
     return nondet_uint32();
 }
 
+/* The text of an error is none of this. */
+#include "fail.h"
+
+int lade_fail(struct lade_error *error, int status, const char *name, uint64_t offset, const char *format, ...)
+{
+    (void)name, (void)format;
+    error->status = status;
+    error->offset = offset;
+    return status;
+}
+
 #define LADE_BAG_BLOCK 24
 #define LADE_BAG_CRC any_checksum
 #include "bag_snapshot.c"
@@ -97,14 +108,15 @@ size_t lade_bag_visit(struct lade_bag_handle *h, bool (*visit)(void *, const voi
 
 static void thread(int id)
 {
-    uint64_t offset = UINT64_MAX;
+    struct lade_error error = {.status = LADE_OK, .offset = 0};
 
     (void)id;
-    int status = lade_bag_restore(&handle, read_any, &given, &offset);
-    assert(offset <= given);
+    int status = lade_bag_restore(&handle, read_any, &given, &error);
+    const uint64_t offset = error.offset;
+    assert(error.status == status && offset <= given);
     switch (status) {
     case LADE_OK:
-        assert(offset == given && given >= HEADER + BLOCK_HEAD + 8);
+        assert(given >= HEADER + BLOCK_HEAD + 8);
         cover(restored);
         break;
     case LADE_IO:

@@ -34,7 +34,7 @@ static void setup(void)
 static void thread(int id)
 {
     if (id == 0) {
-        lade_bag_for_each(handle[0], visit, NULL);
+        assert(lade_bag_for_each(handle[0], visit, NULL, NULL) == LADE_OK);
         assert(visits[1] == 1 && visits[2] <= 1);
         if (visits[2])
             cover(two);

@@ -73,9 +73,11 @@ static struct lade_mpmc_handle *handle[THREADS + 1];
 
 static void make(void)
 {
-    lade_mpmc_create(&ring, CAPACITY, THREADS + 1, NULL);
+    int status = lade_mpmc_create(&ring, CAPACITY, THREADS + 1, NULL);
+
     for (int i = 0; i <= THREADS; i++)
-        lade_mpmc_join(ring, &handle[i]);
+        status = status == LADE_OK ? lade_mpmc_join(ring, &handle[i]) : status;
+    assert(status == LADE_OK);
 }
 
 static void unmake(void)
@@ -101,7 +103,9 @@ static struct lade_spsc *ring;
 
 static void make(void)
 {
-    lade_spsc_create(&ring, CAPACITY, NULL);
+    int status = lade_spsc_create(&ring, CAPACITY, NULL);
+
+    assert(status == LADE_OK);
 }
 
 static void unmake(void)

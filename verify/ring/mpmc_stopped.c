@@ -45,8 +45,8 @@ static void thread(int id)
 
     if (id == 0) {
         steps_left = atomic_load_explicit(&stop_at, memory_order_relaxed);
-        lade_mpmc_push(handle[0], 10);
-        lade_mpmc_pop(handle[0], &word);
+        (void)lade_mpmc_push(handle[0], 10);
+        (void)lade_mpmc_pop(handle[0], &word);
         cover(ran_through);
     } else if (id == 1) {
         int popped = lade_mpmc_pop(handle[1], &word);

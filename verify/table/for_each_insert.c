@@ -42,7 +42,7 @@ static void work(int id)
         assert(replace_(0, 1, 9) == 5);
         assert(remove_(0, 2) == 6);
     } else {
-        assert(lade_table_for_each(table, visit, NULL) == LADE_OK);
+        assert(lade_table_for_each(table, visit, NULL, NULL) == LADE_OK);
     }
 }
 

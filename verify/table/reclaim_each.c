@@ -39,7 +39,7 @@ static void work(int id)
         }
         reclaim();
     } else {
-        assert(lade_table_for_each(table, visit, NULL) == LADE_OK);
+        assert(lade_table_for_each(table, visit, NULL, NULL) == LADE_OK);
     }
 }
 

@@ -41,7 +41,7 @@ static void work(int id)
         reclaim();
         cover(freed);
     } else {
-        assert(lade_table_for_each(table, visit, NULL) == LADE_OK);
+        assert(lade_table_for_each(table, visit, NULL, NULL) == LADE_OK);
     }
 }
 

@@ -123,9 +123,10 @@ int lade_table_insert_bytes(struct lade_table *t, const void *key, size_t size, 
     return insert_any(value);
 }
 
-int lade_table_for_each(struct lade_table *t, bool (*visit)(void *, const struct lade_table_entry *), void *context)
+int lade_table_for_each(struct lade_table *t, bool (*visit)(void *, const struct lade_table_entry *), void *context,
+                        uint64_t *visited)
 {
-    (void)t, (void)visit, (void)context;
+    (void)t, (void)visit, (void)context, (void)visited;
     assert(0);
     return 0;
 }

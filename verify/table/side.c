@@ -55,7 +55,7 @@ static void work(int id)
             assert(before[0] == 1);
         }
         assert(remove_(1, EMPTY) != NONE);
-        assert(lade_table_for_each(table, visit, NULL) == LADE_OK);
+        assert(lade_table_for_each(table, visit, NULL, NULL) == LADE_OK);
         assert(visited <= 1);
     }
 }

@@ -31,8 +31,8 @@ LADE_BEGIN
  * Fills 2 * channels numbers: a = scale / deviation of each channel, then b = -mean / deviation of each, computed in double
  * and rounded. LADE_INVALID: no channel, or a deviation that is not above 0.
  */
-LADE_API int lade_convert_table(float *table, uint32_t channels, double scale, const double *mean,
-                                const double *deviation);
+LADE_API LADE_MUST_CHECK int lade_convert_table(float *table, uint32_t channels, double scale, const double *mean,
+                                                const double *deviation);
 
 /* images of so many pixels and channels each, one behind the other. */
 LADE_API void lade_convert_f32(const uint8_t *from, float *to, const float *table, uint32_t images, uint32_t pixels,
@@ -56,10 +56,12 @@ struct lade_converter_config {
 struct lade_converter;
 
 /* *converter is set on LADE_OK only. error may be NULL. */
-LADE_API int lade_converter_create_sized(struct lade_converter **converter, const struct lade_converter_config *config,
-                                         size_t size, struct lade_error *error);
-static inline int lade_converter_create(struct lade_converter **converter, const struct lade_converter_config *config,
-                                        struct lade_error *error)
+LADE_API LADE_MUST_CHECK int lade_converter_create_sized(struct lade_converter **converter,
+                                                         const struct lade_converter_config *config, size_t size,
+                                                         struct lade_error *error);
+static inline LADE_MUST_CHECK int lade_converter_create(struct lade_converter **converter,
+                                                        const struct lade_converter_config *config,
+                                                        struct lade_error *error)
 {
     return lade_converter_create_sized(converter, config, sizeof *config, error);
 }
@@ -68,8 +70,8 @@ static inline int lade_converter_create(struct lade_converter **converter, const
  * Puts the conversion of all rows of from, LADE_U8 images, into the stream (cl_command_queue, cudaStream_t; host: done at
  * once). to is memory on the device (opencl: a cl_mem), written from its beginning: rows * channels * pixels numbers.
  */
-LADE_API int lade_converter_run(struct lade_converter *converter, const struct lade_tensor *from, void *to,
-                                void *stream, struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_converter_run(struct lade_converter *converter, const struct lade_tensor *from,
+                                                void *to, void *stream, struct lade_error *error);
 
 /* What was put into streams has been done. NULL is fine. */
 LADE_API void lade_converter_destroy(struct lade_converter *converter);

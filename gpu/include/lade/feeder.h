@@ -113,6 +113,8 @@ struct lade_feeder_config {
     void *const *staging;
     lade_feeder_trace *trace; /* default none */
     void *trace_context;
+    /* Of the feeder's own structures on the host; default the C library's. Must outlive exported tensors. */
+    const struct lade_alloc *alloc;
 };
 
 struct lade_feeder;
@@ -128,10 +130,11 @@ LADE_API size_t lade_feeder_bytes(const struct lade_shape *shape, unsigned tenso
  * does not fit into pinned_limit; LADE_ABSENT: no such backend in this build or on this machine; LADE_DEVICE. The error
  * says more.
  */
-LADE_API int lade_feeder_create_sized(struct lade_feeder **feeder, const struct lade_feeder_config *config, size_t size,
-                                      struct lade_error *error);
-static inline int lade_feeder_create(struct lade_feeder **feeder, const struct lade_feeder_config *config,
-                                     struct lade_error *error)
+LADE_API LADE_MUST_CHECK int lade_feeder_create_sized(struct lade_feeder **feeder,
+                                                      const struct lade_feeder_config *config, size_t size,
+                                                      struct lade_error *error);
+static inline LADE_MUST_CHECK int lade_feeder_create(struct lade_feeder **feeder,
+                                                     const struct lade_feeder_config *config, struct lade_error *error)
 {
     return lade_feeder_create_sized(feeder, config, sizeof *config, error);
 }
@@ -154,10 +157,10 @@ struct lade_feeder_batch {
  * timeout is the same as 0, here and below. LADE_TIMEOUT; LADE_CLOSED: all batches were given, or the feeder is closed;
  * LADE_DEVICE; LADE_INVALID: this is a child of fork(); else what fill returned. error may be NULL.
  */
-LADE_API int lade_feeder_next_sized(struct lade_feeder *feeder, struct lade_feeder_batch *batch, size_t size,
-                                    int64_t timeout, struct lade_error *error);
-static inline int lade_feeder_next(struct lade_feeder *feeder, struct lade_feeder_batch *batch, int64_t timeout,
-                                   struct lade_error *error)
+LADE_API LADE_MUST_CHECK int lade_feeder_next_sized(struct lade_feeder *feeder, struct lade_feeder_batch *batch,
+                                                    size_t size, int64_t timeout, struct lade_error *error);
+static inline LADE_MUST_CHECK int lade_feeder_next(struct lade_feeder *feeder, struct lade_feeder_batch *batch,
+                                                   int64_t timeout, struct lade_error *error)
 {
     return lade_feeder_next_sized(feeder, batch, sizeof *batch, timeout, error);
 }
@@ -166,10 +169,12 @@ static inline int lade_feeder_next(struct lade_feeder *feeder, struct lade_feede
  * What is put into the stream (cl_command_queue, cudaStream_t; host: ignored) from here on runs after the batch has
  * arrived. Does not wait. LADE_OK or LADE_DEVICE.
  */
-LADE_API int lade_feeder_stream_wait(struct lade_feeder *feeder, const struct lade_feeder_batch *batch, void *stream);
+LADE_API LADE_MUST_CHECK int lade_feeder_stream_wait(struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
+                                                     void *stream);
 
 /* Waits until the batch has arrived. LADE_OK, LADE_TIMEOUT, LADE_DEVICE. */
-LADE_API int lade_feeder_host_wait(struct lade_feeder *feeder, const struct lade_feeder_batch *batch, int64_t timeout);
+LADE_API LADE_MUST_CHECK int lade_feeder_host_wait(struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
+                                                   int64_t timeout);
 
 /*
  * Gives the batch back, in any order, once. LADE_OK; LADE_DEVICE: the device did not take the stream or event, which
@@ -187,9 +192,9 @@ struct DLManagedTensorVersioned; /* see lade/dlpack.h */
  * feeder's memory, for which it may wait for the device. handle must live as long as the tensor. Each tensor of a batch
  * can be exported once: LADE_TOO_MANY. LADE_NO_MEMORY.
  */
-LADE_API int lade_feeder_export(struct lade_feeder *feeder, const struct lade_feeder_batch *batch, unsigned tensor,
-                                enum lade_side side, enum lade_done done, void *handle,
-                                struct DLManagedTensorVersioned **managed);
+LADE_API LADE_MUST_CHECK int lade_feeder_export(struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
+                                                unsigned tensor, enum lade_side side, enum lade_done done, void *handle,
+                                                struct DLManagedTensorVersioned **managed);
 
 /* No further batch is begun. next gives those that were, then LADE_CLOSED. Does not wait. */
 LADE_API void lade_feeder_drain(struct lade_feeder *feeder);
@@ -199,7 +204,7 @@ LADE_API void lade_feeder_drain(struct lade_feeder *feeder);
  * have ended and the device has passed all copies and releases. LADE_OK; LADE_TIMEOUT: it is closed, but a fill function
  * has not returned or the device is not done; may be called again.
  */
-LADE_API int lade_feeder_close(struct lade_feeder *feeder, int64_t timeout);
+LADE_API LADE_MUST_CHECK int lade_feeder_close(struct lade_feeder *feeder, int64_t timeout);
 
 /* Closes, however long that takes, and frees. Batches not released are gone; exported tensors stay. NULL is fine. */
 LADE_API void lade_feeder_destroy(struct lade_feeder *feeder);

@@ -36,10 +36,11 @@ struct lade_device_config {
  * LADE_DEVICE      the driver failed; the error names the call.
  * LADE_NO_MEMORY
  */
-LADE_API int lade_device_open_sized(struct lade_device **device, const struct lade_device_config *config, size_t size,
-                                    struct lade_error *error);
-static inline int lade_device_open(struct lade_device **device, const struct lade_device_config *config,
-                                   struct lade_error *error)
+LADE_API LADE_MUST_CHECK int lade_device_open_sized(struct lade_device **device,
+                                                    const struct lade_device_config *config, size_t size,
+                                                    struct lade_error *error);
+static inline LADE_MUST_CHECK int lade_device_open(struct lade_device **device, const struct lade_device_config *config,
+                                                   struct lade_error *error)
 {
     return lade_device_open_sized(device, config, sizeof *config, error);
 }

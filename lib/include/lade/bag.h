@@ -47,6 +47,7 @@
 
 #include <lade/alloc.h>
 #include <lade/api.h>
+#include <lade/error.h>
 #include <lade/ref.h>
 #include <lade/status.h>
 #include <stdbool.h>
@@ -101,7 +102,8 @@ struct lade_bag_config {
      */
     double samples_per_insert;
     double ratio_slack;
-    uint64_t seed;                         /* of every handle's generator; any value is as good as another */
+    uint64_t seed;    /* of every handle's generator; any value is as good as another, 0 included */
+    bool random_seed; /* draw one instead; lade_bag_counts.seed reports it */
     void (*release)(struct lade_ref *ref); /* refs: run when the bag gives back the last reference */
     void (*drop)(void *context,
                  uint64_t word);    /* words: told of each word evicted, and left at destroy; default none */
@@ -113,11 +115,15 @@ struct lade_bag;
 struct lade_bag_handle;
 
 /*
- * *bag is set on LADE_OK only. LADE_INVALID: NULL, a number out of range, or a field that does not go with the kind.
- * LADE_NO_MEMORY.
+ * *bag is set on LADE_OK only.
+ * LADE_OK
+ * LADE_INVALID     NULL, a number out of range, or a field that does not go with the kind.
+ * LADE_NO_MEMORY
+ * LADE_IO          the system has no random seed.
  */
-LADE_API int lade_bag_create_sized(struct lade_bag **bag, const struct lade_bag_config *config, size_t size);
-static inline int lade_bag_create(struct lade_bag **bag, const struct lade_bag_config *config)
+LADE_API LADE_MUST_CHECK int lade_bag_create_sized(struct lade_bag **bag, const struct lade_bag_config *config,
+                                                   size_t size);
+static inline LADE_MUST_CHECK int lade_bag_create(struct lade_bag **bag, const struct lade_bag_config *config)
 {
     return lade_bag_create_sized(bag, config, sizeof *config);
 }
@@ -126,7 +132,7 @@ static inline int lade_bag_create(struct lade_bag **bag, const struct lade_bag_c
 LADE_API void lade_bag_destroy(struct lade_bag *bag);
 
 /* A free handle, for one thread. LADE_TOO_MANY: each of them was in use when it was looked at. Lock-free. */
-LADE_API int lade_bag_join(struct lade_bag *bag, struct lade_bag_handle **handle);
+LADE_API LADE_MUST_CHECK int lade_bag_join(struct lade_bag *bag, struct lade_bag_handle **handle);
 
 /* Gives the handle back for others, for instance at thread exit; outside any operation on it. NULL is fine. */
 LADE_API void lade_bag_leave(struct lade_bag_handle *handle);
@@ -136,16 +142,30 @@ LADE_API void lade_bag_leave(struct lade_bag_handle *handle);
  * middle of an operation keep the budget used up and nothing is there to evict; LADE_LIMITED; LADE_CLOSED; LADE_INVALID: a
  * word or pointer outside 1 to LADE_BAG_WORD_MAX. On LADE_OK the element belongs to the bag.
  */
-LADE_API int lade_bag_put(struct lade_bag_handle *handle, const void *element);
+LADE_API LADE_MUST_CHECK int lade_bag_put(struct lade_bag_handle *handle, const void *element);
 
 /* Removes an element. LADE_OK; LADE_EMPTY; LADE_CLOSED: closed, and every put that answered LADE_OK has been drawn. */
-LADE_API int lade_bag_draw(struct lade_bag_handle *handle, void *element);
+LADE_API LADE_MUST_CHECK int lade_bag_draw(struct lade_bag_handle *handle, void *element);
 
 /*
  * Puts one element and removes another in a single step, never the one that it puts. LADE_OK; LADE_EMPTY (nothing was
  * put), LADE_CLOSED, LADE_INVALID. in and out may be the same address. Not with LADE_BAG_EVICT_OLDEST: LADE_INVALID.
  */
-LADE_API int lade_bag_exchange(struct lade_bag_handle *handle, const void *in, void *out);
+LADE_API LADE_MUST_CHECK int lade_bag_exchange(struct lade_bag_handle *handle, const void *in, void *out);
+
+/* The same for bags of words: the compiler checks that a word goes in and out. */
+static inline LADE_MUST_CHECK int lade_bag_put_word(struct lade_bag_handle *handle, uint64_t word)
+{
+    return lade_bag_put(handle, &word);
+}
+static inline LADE_MUST_CHECK int lade_bag_draw_word(struct lade_bag_handle *handle, uint64_t *word)
+{
+    return lade_bag_draw(handle, word);
+}
+static inline LADE_MUST_CHECK int lade_bag_exchange_word(struct lade_bag_handle *handle, uint64_t in, uint64_t *out)
+{
+    return lade_bag_exchange(handle, &in, out);
+}
 
 /* Draws an element and drops it. LADE_OK, LADE_EMPTY, LADE_CLOSED. */
 LADE_API int lade_bag_evict(struct lade_bag_handle *handle);
@@ -154,10 +174,26 @@ LADE_API int lade_bag_evict(struct lade_bag_handle *handle);
  * Batches: the number done; it is short only where the single form would have answered something else than LADE_OK. The
  * elements of a put_many arrive in any order; its puts are complete when it returns.
  */
-LADE_API size_t lade_bag_put_many(struct lade_bag_handle *handle, const void *elements, size_t count);
-LADE_API size_t lade_bag_draw_many(struct lade_bag_handle *handle, void *elements, size_t count);
-LADE_API size_t lade_bag_exchange_many(struct lade_bag_handle *handle, const void *in, void *out, size_t count);
+LADE_API LADE_MUST_CHECK size_t lade_bag_put_many(struct lade_bag_handle *handle, const void *elements, size_t count);
+LADE_API LADE_MUST_CHECK size_t lade_bag_draw_many(struct lade_bag_handle *handle, void *elements, size_t count);
+LADE_API LADE_MUST_CHECK size_t lade_bag_exchange_many(struct lade_bag_handle *handle, const void *in, void *out,
+                                                       size_t count);
 LADE_API size_t lade_bag_evict_many(struct lade_bag_handle *handle, size_t count);
+
+static inline LADE_MUST_CHECK size_t lade_bag_put_words(struct lade_bag_handle *handle, const uint64_t *words,
+                                                        size_t count)
+{
+    return lade_bag_put_many(handle, words, count);
+}
+static inline LADE_MUST_CHECK size_t lade_bag_draw_words(struct lade_bag_handle *handle, uint64_t *words, size_t count)
+{
+    return lade_bag_draw_many(handle, words, count);
+}
+static inline LADE_MUST_CHECK size_t lade_bag_exchange_words(struct lade_bag_handle *handle, const uint64_t *in,
+                                                             uint64_t *out, size_t count)
+{
+    return lade_bag_exchange_many(handle, in, out, count);
+}
 
 /* Draws and drops until EMPTY. The number dropped. */
 LADE_API size_t lade_bag_drain(struct lade_bag_handle *handle);
@@ -167,7 +203,7 @@ LADE_API size_t lade_bag_drain(struct lade_bag_handle *handle);
  * exchange with element (out) NULL it holds the record drawn. Valid until the next put, draw, exchange, sample, evict or
  * restore through this handle; NULL for other kinds.
  */
-LADE_API void *lade_bag_room(struct lade_bag_handle *handle);
+LADE_API LADE_MUST_CHECK void *lade_bag_room(struct lade_bag_handle *handle);
 
 /* What sample lends. Frozen, as arrays of it are passed. */
 struct lade_loan {
@@ -188,32 +224,38 @@ struct lade_loan {
  * Chooses an element as draw does and leaves it in the bag. It stays valid until it is given back, also when it is drawn
  * or evicted meanwhile. LADE_OK, LADE_EMPTY, LADE_CLOSED as draw; LADE_LIMITED; LADE_TOO_MANY: loans are out already.
  */
-LADE_API int lade_bag_sample(struct lade_bag_handle *handle, struct lade_loan *loan);
+LADE_API LADE_MUST_CHECK int lade_bag_sample(struct lade_bag_handle *handle, struct lade_loan *loan);
 
 /* Ends a loan, through any handle of the bag. refs: the same as lade_ref_put(). words: nothing to do. */
 LADE_API void lade_bag_give_back(struct lade_bag_handle *handle, struct lade_loan *loan);
 
-LADE_API size_t lade_bag_sample_many(struct lade_bag_handle *handle, struct lade_loan *loans, size_t count);
+LADE_API LADE_MUST_CHECK size_t lade_bag_sample_many(struct lade_bag_handle *handle, struct lade_loan *loans,
+                                                     size_t count);
 LADE_API void lade_bag_give_back_many(struct lade_bag_handle *handle, struct lade_loan *loans, size_t count);
 
 /*
- * Calls visit(context, element) until it answers false. An element that is in the bag from the beginning to the end is
+ * Calls visit(context, element) until it returns false. An element that is in the bag from the beginning to the end is
  * visited exactly once, others at most once for each time that they are put. visit() may read the element until it
  * returns, and does not use the handle. A visit counts in an element's times sampled, except for words (but also for
- * those under LADE_BAG_EVICT_OLDEST). Under LADE_BAG_EVICT_OLDEST older elements come first. The number visited.
+ * those under LADE_BAG_EVICT_OLDEST). Under LADE_BAG_EVICT_OLDEST older elements come first. *visited (may be NULL) is the
+ * number of calls.
+ * LADE_OK
+ * LADE_CANCELLED   visit returned false.
  */
-LADE_API size_t lade_bag_for_each(struct lade_bag_handle *handle, bool (*visit)(void *context, const void *element),
-                                  void *context);
+LADE_API int lade_bag_for_each(struct lade_bag_handle *handle, bool (*visit)(void *context, const void *element),
+                               void *context, uint64_t *visited);
 
 /*
  * Waiting forms: as the ones above, but for LADE_EMPTY, LADE_FULL and LADE_LIMITED they wait. timeout is in
  * nanoseconds; LADE_FOREVER: none; any other negative one is the same as 0. Also LADE_TIMEOUT, and LADE_CANCELLED. put_wait
  * of an element that alone is larger than the byte budget answers LADE_FULL at once.
  */
-LADE_API int lade_bag_put_wait(struct lade_bag_handle *handle, const void *element, int64_t timeout);
-LADE_API int lade_bag_draw_wait(struct lade_bag_handle *handle, void *element, int64_t timeout);
-LADE_API int lade_bag_exchange_wait(struct lade_bag_handle *handle, const void *in, void *out, int64_t timeout);
-LADE_API int lade_bag_sample_wait(struct lade_bag_handle *handle, struct lade_loan *loan, int64_t timeout);
+LADE_API LADE_MUST_CHECK int lade_bag_put_wait(struct lade_bag_handle *handle, const void *element, int64_t timeout);
+LADE_API LADE_MUST_CHECK int lade_bag_draw_wait(struct lade_bag_handle *handle, void *element, int64_t timeout);
+LADE_API LADE_MUST_CHECK int lade_bag_exchange_wait(struct lade_bag_handle *handle, const void *in, void *out,
+                                                    int64_t timeout);
+LADE_API LADE_MUST_CHECK int lade_bag_sample_wait(struct lade_bag_handle *handle, struct lade_loan *loan,
+                                                  int64_t timeout);
 
 /*
  * No put that begins from here on succeeds; what is inside can be drawn. Wakes everybody who waits. A put that is under way
@@ -244,6 +286,7 @@ struct lade_bag_counts {
      */
     uint64_t full, empty;
     uint64_t scanned; /* draws and puts that found nothing by trying and went through the groups */
+    uint64_t seed;    /* in use: that of the config, or the one that was drawn */
 };
 
 LADE_API void lade_bag_count_sized(const struct lade_bag *bag, struct lade_bag_counts *counts, size_t size);
@@ -255,24 +298,33 @@ static inline void lade_bag_count(const struct lade_bag *bag, struct lade_bag_co
 /*
  * Snapshot: the elements of a bag of words or records, and how often each was sampled, as far as lade_loan.times counts
  * it, as a stream of bytes with checksums that does not depend on the machine. It holds what for_each would visit, in that
- * order. write() and read() answer whether all bytes went through. LADE_OK; LADE_INVALID: a bag of refs; LADE_IO: write()
- * failed.
+ * order. write() and read() return whether all bytes were transferred. error may be NULL.
+ * LADE_OK
+ * LADE_INVALID     a bag of refs.
+ * LADE_IO          write() failed.
  */
-LADE_API int lade_bag_snapshot(struct lade_bag_handle *handle,
-                               bool (*write)(void *context, const void *bytes, size_t size), void *context);
+LADE_API LADE_MUST_CHECK int lade_bag_snapshot(struct lade_bag_handle *handle,
+                                               bool (*write)(void *context, const void *bytes, size_t size),
+                                               void *context, struct lade_error *error);
 
 /*
  * Puts the elements of a snapshot, in its order, as lade_bag_put() would: what is inside stays, evictions and limits
- * are those of this bag. LADE_OK; LADE_INVALID: a bag of refs; LADE_DAMAGED: not a snapshot, or changed, or of another
- * kind or record size; LADE_IO: read() failed, as it does when bytes are missing at the end; LADE_FULL, LADE_LIMITED,
- * LADE_CLOSED: as the put that answered so.
+ * are those of this bag.
  *
- * A snapshot is read and checked in parts, a header and blocks of about 4 KiB. *offset, unless NULL, is where the part
- * begins that ended it, or the size of the snapshot after LADE_OK. What comes before has been put; of the part itself
- * nothing was put after LADE_DAMAGED and LADE_IO. Bytes after the snapshot are not read.
+ * A snapshot is read and checked in parts, a header and blocks of about 4 KiB. error->offset (error may be NULL) is where the
+ * part begins that ended it. What comes before has been put; of the part itself nothing was put after LADE_DAMAGED and
+ * LADE_IO. Bytes after the snapshot are not read.
+ * LADE_OK
+ * LADE_INVALID     a bag of refs.
+ * LADE_DAMAGED     not a snapshot, or changed, or of another kind or record size.
+ * LADE_IO          read() failed, as it does when bytes are missing at the end.
+ * LADE_FULL        as the put that returned it.
+ * LADE_LIMITED     as the put that returned it.
+ * LADE_CLOSED      as the put that returned it.
  */
-LADE_API int lade_bag_restore(struct lade_bag_handle *handle, bool (*read)(void *context, void *bytes, size_t size),
-                              void *context, uint64_t *offset);
+LADE_API LADE_MUST_CHECK int lade_bag_restore(struct lade_bag_handle *handle,
+                                              bool (*read)(void *context, void *bytes, size_t size), void *context,
+                                              struct lade_error *error);
 
 LADE_END
 

@@ -5,6 +5,7 @@
 
 #include <lade/alloc.h>
 #include <lade/bag.h>
+#include <lade/error.h>
 #include <lade/fork.h>
 #include <lade/random.h>
 #include <lade/ref.h>
@@ -13,5 +14,6 @@
 #include <lade/status.h>
 #include <lade/table.h>
 #include <lade/thread.h>
+#include <lade/version.h>
 
 #endif

@@ -122,7 +122,8 @@ struct lade_permutation {
 };
 
 /* LADE_INVALID when n is zero or above LADE_PERMUTATION_MAX. */
-LADE_API int lade_permutation_init(struct lade_permutation *permutation, struct lade_key key, uint64_t n);
+LADE_API LADE_MUST_CHECK int lade_permutation_init(struct lade_permutation *permutation, struct lade_key key,
+                                                   uint64_t n);
 
 /* The element at a position, for position < n; UINT64_MAX otherwise. */
 LADE_API uint64_t lade_permutation_at(const struct lade_permutation *permutation, uint64_t position);

@@ -54,7 +54,7 @@ LADE_API void lade_ref_init(struct lade_ref *ref);
 LADE_API int lade_ref_get(struct lade_ref *ref);
 
 /* Takes a reference unless the count is zero; says whether it did. The memory must be known to be there. */
-LADE_API bool lade_ref_get_unless_zero(struct lade_ref *ref);
+LADE_API LADE_MUST_CHECK bool lade_ref_get_unless_zero(struct lade_ref *ref);
 
 /*
  * Gives a reference back; the last one runs release(ref) in the calling thread, before this returns LADE_RELEASED.

@@ -49,22 +49,23 @@ LADE_BEGIN
 struct lade_spsc;
 
 /* *ring is set on LADE_OK only. LADE_INVALID: ring is NULL or the capacity out of range. LADE_NO_MEMORY. */
-LADE_API int lade_spsc_create(struct lade_spsc **ring, uint64_t capacity, const struct lade_alloc *alloc);
+LADE_API LADE_MUST_CHECK int lade_spsc_create(struct lade_spsc **ring, uint64_t capacity,
+                                              const struct lade_alloc *alloc);
 
 /* Frees the ring; words still in it are dropped. NULL is fine. */
 LADE_API void lade_spsc_destroy(struct lade_spsc *ring);
 
 /* LADE_OK or LADE_FULL. Producer only. */
-LADE_API int lade_spsc_push(struct lade_spsc *ring, uint64_t word);
+LADE_API LADE_MUST_CHECK int lade_spsc_push(struct lade_spsc *ring, uint64_t word);
 
 /* LADE_OK or LADE_EMPTY. Consumer only. */
-LADE_API int lade_spsc_pop(struct lade_spsc *ring, uint64_t *word);
+LADE_API LADE_MUST_CHECK int lade_spsc_pop(struct lade_spsc *ring, uint64_t *word);
 
 /* Pushes word[0] .. as far as there is room; one publication for all. The number pushed. Producer only. */
-LADE_API size_t lade_spsc_push_many(struct lade_spsc *ring, const uint64_t *word, size_t count);
+LADE_API LADE_MUST_CHECK size_t lade_spsc_push_many(struct lade_spsc *ring, const uint64_t *word, size_t count);
 
 /* Pops up to count words. The number popped. Consumer only. */
-LADE_API size_t lade_spsc_pop_many(struct lade_spsc *ring, uint64_t *word, size_t count);
+LADE_API LADE_MUST_CHECK size_t lade_spsc_pop_many(struct lade_spsc *ring, uint64_t *word, size_t count);
 
 struct lade_mpmc;
 struct lade_mpmc_handle;
@@ -73,29 +74,30 @@ struct lade_mpmc_handle;
  * A ring for at most handles threads at a time (1 to LADE_RING_HANDLES_MAX).
  * *ring is set on LADE_OK only. LADE_INVALID: ring is NULL or a number out of range. LADE_NO_MEMORY.
  */
-LADE_API int lade_mpmc_create(struct lade_mpmc **ring, uint64_t capacity, unsigned handles,
-                              const struct lade_alloc *alloc);
+LADE_API LADE_MUST_CHECK int lade_mpmc_create(struct lade_mpmc **ring, uint64_t capacity, unsigned handles,
+                                              const struct lade_alloc *alloc);
 
 /* Frees the ring and its handles; words still in it are dropped. NULL is fine. */
 LADE_API void lade_mpmc_destroy(struct lade_mpmc *ring);
 
 /* A free handle, for one thread. LADE_TOO_MANY: each of them was in use when it was looked at. Lock-free. */
-LADE_API int lade_mpmc_join(struct lade_mpmc *ring, struct lade_mpmc_handle **handle);
+LADE_API LADE_MUST_CHECK int lade_mpmc_join(struct lade_mpmc *ring, struct lade_mpmc_handle **handle);
 
 /* Gives the handle back for others. NULL is fine. */
 LADE_API void lade_mpmc_leave(struct lade_mpmc_handle *handle);
 
 /* LADE_OK or LADE_FULL. */
-LADE_API int lade_mpmc_push(struct lade_mpmc_handle *handle, uint64_t word);
+LADE_API LADE_MUST_CHECK int lade_mpmc_push(struct lade_mpmc_handle *handle, uint64_t word);
 
 /* LADE_OK or LADE_EMPTY. */
-LADE_API int lade_mpmc_pop(struct lade_mpmc_handle *handle, uint64_t *word);
+LADE_API LADE_MUST_CHECK int lade_mpmc_pop(struct lade_mpmc_handle *handle, uint64_t *word);
 
 /* The number pushed, in order, up to the first FULL. */
-LADE_API size_t lade_mpmc_push_many(struct lade_mpmc_handle *handle, const uint64_t *word, size_t count);
+LADE_API LADE_MUST_CHECK size_t lade_mpmc_push_many(struct lade_mpmc_handle *handle, const uint64_t *word,
+                                                    size_t count);
 
 /* The number popped, up to the first EMPTY. */
-LADE_API size_t lade_mpmc_pop_many(struct lade_mpmc_handle *handle, uint64_t *word, size_t count);
+LADE_API LADE_MUST_CHECK size_t lade_mpmc_pop_many(struct lade_mpmc_handle *handle, uint64_t *word, size_t count);
 
 LADE_END
 

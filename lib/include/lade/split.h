@@ -46,6 +46,7 @@
 
 #include <lade/alloc.h>
 #include <lade/api.h>
+#include <lade/error.h>
 #include <lade/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,7 +82,8 @@ struct lade_split_config {
     const uint32_t *weights; /* one for each part, not all zero; NULL: all equal */
     enum lade_split_rule rule;
     enum lade_split_store store;
-    uint64_t seed;                     /* any value is as good as another */
+    uint64_t seed;                     /* any value is as good as another, 0 included */
+    bool random_seed;                  /* draw one instead; lade_split_configuration() reports it as seed */
     enum lade_split_content content;   /* exact store only */
     enum lade_split_conflict conflict; /* exact store only */
     uint64_t capacity;                 /* compact, arrays: items. exact: makes room for so many at once; default none */
@@ -96,13 +98,18 @@ struct lade_split_config {
 struct lade_split;
 
 /*
- * *split is set on LADE_OK only. LADE_INVALID: a number out of range, or fields that do not go together. LADE_NO_MEMORY.
- * LADE_IO: the system has no random seed for the table.
+ * *split is set on LADE_OK only. error may be NULL.
+ * LADE_OK
+ * LADE_INVALID     a number out of range, or fields that do not go together.
+ * LADE_NO_MEMORY
+ * LADE_IO          the system has no random seed, for random_seed or for the table.
  */
-LADE_API int lade_split_create_sized(struct lade_split **split, const struct lade_split_config *config, size_t size);
-static inline int lade_split_create(struct lade_split **split, const struct lade_split_config *config)
+LADE_API LADE_MUST_CHECK int lade_split_create_sized(struct lade_split **split, const struct lade_split_config *config,
+                                                     size_t size, struct lade_error *error);
+static inline LADE_MUST_CHECK int lade_split_create(struct lade_split **split, const struct lade_split_config *config,
+                                                    struct lade_error *error)
 {
-    return lade_split_create_sized(split, config, sizeof *config);
+    return lade_split_create_sized(split, config, sizeof *config, error);
 }
 
 /* After all other threads have left. NULL is fine. */
@@ -129,10 +136,11 @@ struct lade_split_item {
  * not happen). Unless it is LADE_OK, *part is LADE_SPLIT_NO_PART and the key is not
  * recorded; a group or a content that was decided on the way stays so.
  */
-LADE_API int lade_split_route(struct lade_split *split, const struct lade_split_item *item, unsigned *part);
+LADE_API LADE_MUST_CHECK int lade_split_route(struct lade_split *split, const struct lade_split_item *item,
+                                              unsigned *part);
 
 /* The same for an item with nothing but a key that is a number (its eight bytes, little endian). */
-LADE_API int lade_split_route_word(struct lade_split *split, uint64_t key, unsigned *part);
+LADE_API LADE_MUST_CHECK int lade_split_route_word(struct lade_split *split, uint64_t key, unsigned *part);
 
 /* What is recorded, or LADE_SPLIT_NO_PART. Content under LADE_SPLIT_DROP and LADE_SPLIT_REJECT: 0 when this item has it. */
 struct lade_split_found {
@@ -140,24 +148,25 @@ struct lade_split_found {
 };
 
 /* Decides nothing. LADE_OK, or LADE_ABSENT when the key is not recorded. Exact store only: else LADE_INVALID. */
-LADE_API int lade_split_find(struct lade_split *split, const struct lade_split_item *item,
-                             struct lade_split_found *found);
+LADE_API LADE_MUST_CHECK int lade_split_find(struct lade_split *split, const struct lade_split_item *item,
+                                             struct lade_split_found *found);
 
 /*
  * Records a part that was chosen elsewhere, as route would have. LADE_OK, also when it is recorded so already;
  * LADE_CONFLICT: the key, or a name of it, is recorded with another part, which stays; else as route. Not with quota.
  */
-LADE_API int lade_split_pin(struct lade_split *split, const struct lade_split_item *item, unsigned part);
+LADE_API LADE_MUST_CHECK int lade_split_pin(struct lade_split *split, const struct lade_split_item *item,
+                                            unsigned part);
 
 /*
  * One of so many folds, each equally likely, for cross-validation inside a part: a pure function of seed and item that has
  * nothing to do with its part. Members of a group (or with the same content) share a fold. LADE_OK or LADE_INVALID.
  */
-LADE_API int lade_split_fold(const struct lade_split *split, const struct lade_split_item *item, unsigned folds,
-                             unsigned *fold);
+LADE_API LADE_MUST_CHECK int lade_split_fold(const struct lade_split *split, const struct lade_split_item *item,
+                                             unsigned folds, unsigned *fold);
 
 /* Shares n among the parts by weight, with remainders to the largest fractions (ties: the first parts): a row of quota. */
-LADE_API int lade_split_shares(const uint32_t *weights, unsigned parts, uint64_t n, uint64_t *count);
+LADE_API LADE_MUST_CHECK int lade_split_shares(const uint32_t *weights, unsigned parts, uint64_t n, uint64_t *count);
 
 struct lade_split_stats {
     uint64_t keys, groups, contents; /* recorded; exact store */
@@ -178,7 +187,7 @@ static inline int lade_split_measure(struct lade_split *split, struct lade_split
     return lade_split_measure_sized(split, stats, sizeof *stats, part_keys);
 }
 
-/* The configuration in use. Pointers are valid as long as the split. */
+/* The configuration in use, with the seed that was drawn, if one was. Pointers are valid as long as the split. */
 LADE_API void lade_split_configuration_sized(const struct lade_split *split, struct lade_split_config *config,
                                              size_t size);
 static inline void lade_split_configuration(const struct lade_split *split, struct lade_split_config *config)
@@ -199,33 +208,42 @@ struct lade_split_difference {
 /*
  * Adds the decisions of another split with the same seed and parts; both exact, neither in use. On a difference the part
  * with the smallest PRF(salt, name, part) is chosen, so that the result does not depend on who is merged with whom, in which
- * order, how often. tell (may be NULL) hears of each difference. Unless resolve is true, differences change nothing:
- * LADE_CONFLICT. Else LADE_OK, LADE_INVALID, or LADE_NO_MEMORY and LADE_FULL as lade_split_route() on an exact split; then
- * decisions of the other split may be missing, and merging again adds them. *differences may be NULL.
+ * order, how often. tell (may be NULL) is called for each difference. tell, differences and error may be NULL.
+ * LADE_OK
+ * LADE_CONFLICT    there are differences, resolve is false, and nothing was changed.
+ * LADE_INVALID     not exact, or of different seeds, parts or policies for contents.
+ * LADE_NO_MEMORY   decisions of the other split may be missing; merging again adds them.
+ * LADE_FULL        as lade_split_route() on an exact split; likewise.
  */
-LADE_API int lade_split_merge(struct lade_split *into, struct lade_split *from, uint64_t salt, bool resolve,
-                              void (*tell)(void *context, const struct lade_split_difference *difference),
-                              void *context, uint64_t *differences);
+typedef void lade_split_tell(void *context, const struct lade_split_difference *difference);
+LADE_API LADE_MUST_CHECK int lade_split_merge(struct lade_split *into, struct lade_split *from, uint64_t salt,
+                                              bool resolve, lade_split_tell *tell, void *context, uint64_t *differences,
+                                              struct lade_error *error);
 
 /* The hash by which a key is known. */
 LADE_API uint64_t lade_split_hash(const struct lade_split *split, const void *key, size_t size);
 
 /*
  * Save and load: parameters and decisions, versioned, with checksums, the same on every machine. The file is replaced whole
- * or not at all. Save when no one routes; a pure split is saved as its parameters. 16.1 bytes for each name.
- * LADE_OK; LADE_IO (errno says why); LADE_NO_MEMORY; load: LADE_DAMAGED, and *offset (may be NULL) is where the first wrong
- * part of the file begins; LADE_INVALID: written by a later version. *split is set on LADE_OK only. A damaged file costs no more
- * memory than it has bytes, but for quota: 8 to 9 bytes for each token that is left, and 1 KiB for each class with tokens and
- * each thread (plus one). A short file can ask for much of it: load refuses more than LADE_SPLIT_LOAD_BYTES for tokens with
- * LADE_LIMITED, before it allocates them; load_limited has the limit as an argument.
+ * or not at all. Save when no one routes; a pure split is saved as its parameters. 16.1 bytes for each name. *split is set on
+ * LADE_OK only. A damaged file costs no more memory than it has bytes, but for quota: 8 to 9 bytes for each token that is
+ * left, and 1 KiB for each class with tokens and each thread (plus one). A short file can ask for much of it: load refuses more
+ * than LADE_SPLIT_LOAD_BYTES for tokens before it allocates them; load_limited has the limit as an argument. error may be NULL.
+ * LADE_OK
+ * LADE_IO          errno and the error say why.
+ * LADE_NO_MEMORY
+ * LADE_DAMAGED     load: error->offset is where the first wrong part of the file begins.
+ * LADE_INVALID     load: written by a later version.
+ * LADE_LIMITED     load: more bytes for tokens than the limit.
  */
 #define LADE_SPLIT_LOAD_BYTES (UINT64_C(1) << 30)
 
-LADE_API int lade_split_save(struct lade_split *split, const char *path);
-LADE_API int lade_split_load(struct lade_split **split, const char *path, const struct lade_alloc *alloc,
-                             uint64_t *offset);
-LADE_API int lade_split_load_limited(struct lade_split **split, const char *path, const struct lade_alloc *alloc,
-                                     uint64_t token_bytes, uint64_t *offset);
+LADE_API LADE_MUST_CHECK int lade_split_save(struct lade_split *split, const char *path, struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_split_load(struct lade_split **split, const char *path,
+                                             const struct lade_alloc *alloc, struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_split_load_limited(struct lade_split **split, const char *path,
+                                                     const struct lade_alloc *alloc, uint64_t token_bytes,
+                                                     struct lade_error *error);
 
 /* Chi-square tests of counts, count[class * parts + part]. p: the probability of what was seen, or more, by chance alone. */
 struct lade_split_tests {
@@ -235,10 +253,11 @@ struct lade_split_tests {
 };
 
 /* LADE_OK; LADE_INVALID: no parts or classes. weights NULL: equal. Empty classes and parts of weight 0 are left out. */
-LADE_API int lade_split_audit_sized(const uint64_t *count, unsigned classes, unsigned parts, const uint32_t *weights,
-                                    struct lade_split_tests *audit, size_t size);
-static inline int lade_split_audit(const uint64_t *count, unsigned classes, unsigned parts, const uint32_t *weights,
-                                   struct lade_split_tests *audit)
+LADE_API LADE_MUST_CHECK int lade_split_audit_sized(const uint64_t *count, unsigned classes, unsigned parts,
+                                                    const uint32_t *weights, struct lade_split_tests *audit,
+                                                    size_t size);
+static inline LADE_MUST_CHECK int lade_split_audit(const uint64_t *count, unsigned classes, unsigned parts,
+                                                   const uint32_t *weights, struct lade_split_tests *audit)
 {
     return lade_split_audit_sized(count, classes, parts, weights, audit, sizeof *audit);
 }

@@ -36,6 +36,7 @@
 
 #include <lade/alloc.h>
 #include <lade/api.h>
+#include <lade/error.h>
 #include <lade/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,8 +75,8 @@ struct lade_table_config {
     uint64_t reserve;   /* room for so many keys at once */
     uint64_t max_bytes; /* of all arrays together, those not yet freed or just being made included; 0: no limit */
     bool huge_pages;    /* ask the kernel for them */
-    bool seeded;        /* take seed, for runs that must repeat; else a random one */
-    uint64_t seed;
+    bool seeded;   /* take seed, for runs that must repeat in time; else a secret random one, against chosen keys */
+    uint64_t seed; /* what a table returns does not depend on it, but for the order of for_each */
     const struct lade_table_hash *hash; /* NULL: the library's, keyed by the seed; it is copied */
     const struct lade_alloc
         *alloc; /* NULL: mmap for arrays, malloc for the strings of LADE_TABLE_BYTES. Memory is given
@@ -83,8 +84,9 @@ struct lade_table_config {
 };
 
 /* LADE_OK, LADE_INVALID, LADE_NO_MEMORY, or LADE_IO: the system has no random seed. config may be NULL. */
-LADE_API int lade_table_create_sized(struct lade_table **table, const struct lade_table_config *config, size_t size);
-static inline int lade_table_create(struct lade_table **table, const struct lade_table_config *config)
+LADE_API LADE_MUST_CHECK int lade_table_create_sized(struct lade_table **table, const struct lade_table_config *config,
+                                                     size_t size);
+static inline LADE_MUST_CHECK int lade_table_create(struct lade_table **table, const struct lade_table_config *config)
 {
     return lade_table_create_sized(table, config, sizeof *config);
 }
@@ -93,21 +95,22 @@ static inline int lade_table_create(struct lade_table **table, const struct lade
 LADE_API void lade_table_destroy(struct lade_table *table);
 
 /* LADE_OK, or LADE_ABSENT. value may be NULL. */
-LADE_API int lade_table_get(struct lade_table *table, uint64_t key, uint64_t *value);
+LADE_API LADE_MUST_CHECK int lade_table_get(struct lade_table *table, uint64_t key, uint64_t *value);
 
 /*
  * LADE_OK: inserted. LADE_PRESENT: the key was there. In both cases *winner (may be NULL) is the value that the key has.
  * LADE_INVALID: the value is too large. When no larger array can be had (memory, max_bytes), inserts go on to a load of
  * 0.95 and then answer LADE_NO_MEMORY. The table stays whole.
  */
-LADE_API int lade_table_insert(struct lade_table *table, uint64_t key, uint64_t value, uint64_t *winner);
+LADE_API LADE_MUST_CHECK int lade_table_insert(struct lade_table *table, uint64_t key, uint64_t value,
+                                               uint64_t *winner);
 
 /*
  * Changes the value of a key that is there: LADE_OK and the value before in *old (may be NULL), else LADE_ABSENT. While a
  * move that memory did not suffice for has still to be finished, replace and remove may answer LADE_NO_MEMORY too; the key
  * then has the value that it had.
  */
-LADE_API int lade_table_replace(struct lade_table *table, uint64_t key, uint64_t value, uint64_t *old);
+LADE_API LADE_MUST_CHECK int lade_table_replace(struct lade_table *table, uint64_t key, uint64_t value, uint64_t *old);
 
 /* LADE_OK and the value in *old (may be NULL), or LADE_ABSENT; LADE_NO_MEMORY as for replace. */
 LADE_API int lade_table_remove(struct lade_table *table, uint64_t key, uint64_t *old);
@@ -122,11 +125,12 @@ LADE_API size_t lade_table_insert_many(struct lade_table *table, const uint64_t 
                                        const uint64_t *values, uint64_t *winners, int *status);
 
 /* The same for LADE_TABLE_BYTES. LADE_INVALID for a key longer than LADE_TABLE_BYTES_MAX, or a table of the other kind. */
-LADE_API int lade_table_get_bytes(struct lade_table *table, const void *key, size_t size, uint64_t *value);
-LADE_API int lade_table_insert_bytes(struct lade_table *table, const void *key, size_t size, uint64_t value,
-                                     uint64_t *winner);
-LADE_API int lade_table_replace_bytes(struct lade_table *table, const void *key, size_t size, uint64_t value,
-                                      uint64_t *old);
+LADE_API LADE_MUST_CHECK int lade_table_get_bytes(struct lade_table *table, const void *key, size_t size,
+                                                  uint64_t *value);
+LADE_API LADE_MUST_CHECK int lade_table_insert_bytes(struct lade_table *table, const void *key, size_t size,
+                                                     uint64_t value, uint64_t *winner);
+LADE_API LADE_MUST_CHECK int lade_table_replace_bytes(struct lade_table *table, const void *key, size_t size,
+                                                      uint64_t value, uint64_t *old);
 LADE_API int lade_table_remove_bytes(struct lade_table *table, const void *key, size_t size, uint64_t *old);
 
 /* What for_each and save find: key of a table of words, or the bytes of one of byte strings (valid during the call). */
@@ -138,13 +142,17 @@ struct lade_table_entry {
 };
 
 /*
- * Calls visit for the keys of the table until it answers false. A key that is there from beginning to end is visited exactly
+ * Calls visit for the keys of the table until it returns false. A key that is there from beginning to end is visited exactly
  * once, with a value that it has during the call; one that comes or goes meanwhile at most once. visit may use the table.
- * In a table of byte strings no old array is freed until it ends. LADE_OK; LADE_CANCELLED when visit answered false;
- * LADE_NO_MEMORY, and nothing visited, when a growth that memory did not suffice for has still to be finished.
+ * In a table of byte strings no old array is freed until it ends. *visited (may be NULL) is the number of calls.
+ * LADE_OK
+ * LADE_CANCELLED   visit returned false.
+ * LADE_NO_MEMORY   nothing was visited: a growth for which memory did not suffice has still to be finished.
+ * LADE_INVALID     table or visit is NULL.
  */
 LADE_API int lade_table_for_each(struct lade_table *table,
-                                 bool (*visit)(void *context, const struct lade_table_entry *entry), void *context);
+                                 bool (*visit)(void *context, const struct lade_table_entry *entry), void *context,
+                                 uint64_t *visited);
 
 /*
  * Makes room for keys in all, so that inserting up to that many will not grow a table in which none was removed. While old
@@ -188,16 +196,26 @@ static inline int lade_table_measure(struct lade_table *table, struct lade_table
  * save writes the file under a random name (".lade-" and 16 digits) in the same directory, syncs it, renames it, and syncs the
  * directory, so that at every moment path is the old file or the new one, whole. An error removes what was written; what a
  * process leaves that is killed, the next save in that directory removes. The new file has the permissions of the old one. A symbolic link is replaced, and what is
- * neither absent nor a file is refused. LADE_OK; LADE_NO_MEMORY, also as for_each answers it; LADE_IO: errno says why, and path is the old file, or, when
- * only the directory could not be synced, the new one.
- *
- * load inserts into a table of the same kind; keys that are there keep their values. Each block is checked before something of
- * it is inserted. Where it ends early, *offset (may be NULL) is the beginning of the block that was not, or not completely,
- * inserted; all before it is in the table. LADE_OK; LADE_DAMAGED: not what save wrote, cut short, or something follows;
- * LADE_INVALID: of the other kind, or from a later version; LADE_IO: errno says why; LADE_NO_MEMORY as for insert.
+ * neither absent nor a file is refused. error may be NULL, here and below.
+ * LADE_OK
+ * LADE_NO_MEMORY   also as for_each returns it.
+ * LADE_IO          errno and the error say why; path is the old file, or, when only the directory could not be synced, the
+ *                  new one.
+ * LADE_INVALID     no table, or no path.
  */
-LADE_API int lade_table_save(struct lade_table *table, const char *path);
-LADE_API int lade_table_load(struct lade_table *table, const char *path, uint64_t *offset);
+LADE_API LADE_MUST_CHECK int lade_table_save(struct lade_table *table, const char *path, struct lade_error *error);
+
+/*
+ * Inserts into a table of the same kind; keys that are there keep their values. Each block is checked before something of it is
+ * inserted. Where it ends early, error->offset is the beginning of the block that was not, or not completely, inserted; all
+ * before it is in the table. LADE_NO_OFFSET: the file could not be opened.
+ * LADE_OK
+ * LADE_DAMAGED     not what save wrote, cut short, or something follows.
+ * LADE_INVALID     of the other kind, from a later version, no table, or no path.
+ * LADE_IO          errno and the error say why.
+ * LADE_NO_MEMORY   as for insert.
+ */
+LADE_API LADE_MUST_CHECK int lade_table_load(struct lade_table *table, const char *path, struct lade_error *error);
 
 LADE_END
 

@@ -97,7 +97,12 @@ struct lade_loader_config {
     const struct lade_pipeline *pipeline; /* NULL: samples as they are */
     struct lade_split *split;             /* NULL: the part is the whole source. Asked by lade_source_key() */
     unsigned part;
-    uint64_t seed;
+    uint64_t seed; /* any value is as good as another, 0 included */
+    /*
+     * Draw a seed instead; stats and state report it. resume takes that of the state. Not with several shards, which must
+     * have one seed.
+     */
+    bool random_seed;
     uint64_t batch;   /* samples, to LADE_BATCH_MAX */
     bool drop_last;   /* leave out what is left at the end of an epoch when it is less than a batch */
     bool in_order;    /* see above; the contract calls it deterministic */
@@ -128,10 +133,14 @@ struct lade_loader_config {
     unsigned
         replaced_max; /* workers replaced since creation, before next fails, to LADE_LOADER_REPLACED_MAX; default 16 */
     size_t align;     /* of the bytes of a batch, to LADE_LOADER_ALIGN_MAX; default and least LADE_DEVICE_ALIGN */
-    /* Of the samples and labels of batches; default the C library's. Must outlive detached batches and exported tensors. */
+    /*
+     * Of all that the loader allocates, batches on the host without a device included; default the C library's. Not of the
+     * lists of the order (12 bytes a sample for draws) and of states. Called by several threads at a time. Must outlive
+     * detached batches and exported tensors.
+     */
     const struct lade_alloc *alloc;
     /*
-     * Batches go to this device, see lade/gpu.h. Workers then write into memory of the device's backend; alloc must be NULL.
+     * Batches go to this device, see lade/gpu.h. Workers then write into memory of the device's backend.
      */
     struct lade_device *device;
     unsigned depth;           /* batches on the device, or on their way, to LADE_LOADER_DEPTH_MAX; default 3 */
@@ -143,13 +152,20 @@ struct lade_loader;
 struct lade_memory;
 
 /*
- * Starts the workers. LADE_OK and *loader; LADE_INVALID, LADE_NO_MEMORY, LADE_EMPTY (the part has no sample, or less than a
- * batch where the last is dropped), LADE_DEVICE, or an error of the source. Goes once over the keys of the source where there is a split.
+ * Starts the workers. Goes once over the keys of the source where there is a split. *loader is set on LADE_OK only.
+ * LADE_OK
+ * LADE_INVALID     a number out of range, or fields that do not go together.
+ * LADE_NO_MEMORY   also when a thread could not be started.
+ * LADE_EMPTY       the part has no sample, or less than a batch where the last is dropped.
+ * LADE_DEVICE      the device failed; the error names the call.
+ * LADE_IO          the system has no random seed.
+ * else             an error of the source.
  */
-LADE_API int lade_loader_create_sized(struct lade_loader **loader, const struct lade_loader_config *config, size_t size,
-                                      struct lade_error *error);
-static inline int lade_loader_create(struct lade_loader **loader, const struct lade_loader_config *config,
-                                     struct lade_error *error)
+LADE_API LADE_MUST_CHECK int lade_loader_create_sized(struct lade_loader **loader,
+                                                      const struct lade_loader_config *config, size_t size,
+                                                      struct lade_error *error);
+static inline LADE_MUST_CHECK int lade_loader_create(struct lade_loader **loader,
+                                                     const struct lade_loader_config *config, struct lade_error *error)
 {
     return lade_loader_create_sized(loader, config, sizeof *config, error);
 }
@@ -183,10 +199,10 @@ struct lade_batch {
  * failed, the error names the call; LADE_INVALID: this is a child of fork(); else the error of a sample (LADE_IO where a function of the user answers one of those above), or
  * LADE_LIMITED when more faults or replacements than agreed happened. After an error other than LADE_TIMEOUT and LADE_TOO_MANY it answers the same again.
  */
-LADE_API int lade_loader_next_sized(struct lade_loader *loader, struct lade_batch *batch, size_t size, int64_t timeout,
-                                    struct lade_error *error);
-static inline int lade_loader_next(struct lade_loader *loader, struct lade_batch *batch, int64_t timeout,
-                                   struct lade_error *error)
+LADE_API LADE_MUST_CHECK int lade_loader_next_sized(struct lade_loader *loader, struct lade_batch *batch, size_t size,
+                                                    int64_t timeout, struct lade_error *error);
+static inline LADE_MUST_CHECK int lade_loader_next(struct lade_loader *loader, struct lade_batch *batch,
+                                                   int64_t timeout, struct lade_error *error)
 {
     return lade_loader_next_sized(loader, batch, sizeof *batch, timeout, error);
 }
@@ -212,17 +228,20 @@ LADE_API int lade_loader_release_after(struct lade_loader *loader, const struct 
  * Work put into the stream (cl_command_queue, cudaStream_t) from here on runs after the batch has arrived on the device.
  * Does not wait. LADE_OK, also without a device; LADE_DEVICE; LADE_INVALID in a child of fork().
  */
-LADE_API int lade_loader_stream_wait(struct lade_loader *loader, const struct lade_batch *batch, void *stream);
+LADE_API LADE_MUST_CHECK int lade_loader_stream_wait(struct lade_loader *loader, const struct lade_batch *batch,
+                                                     void *stream);
 
 /* Waits until the batch has arrived. LADE_OK, LADE_TIMEOUT, LADE_DEVICE; LADE_INVALID in a child of fork(). */
-LADE_API int lade_loader_host_wait(struct lade_loader *loader, const struct lade_batch *batch, int64_t timeout);
+LADE_API LADE_MUST_CHECK int lade_loader_host_wait(struct lade_loader *loader, const struct lade_batch *batch,
+                                                   int64_t timeout);
 
 /*
  * The batch keeps its memory until it is released, and the loader allocates other memory: a detached batch is not counted
  * by LADE_TOO_MANY and outlives the loader. By the thread of next; waits for the copy of the batch, if it is under way.
  * LADE_OK; else the batch stays attached: LADE_NO_MEMORY, LADE_DEVICE, LADE_INVALID in a child of fork().
  */
-LADE_API int lade_loader_detach(struct lade_loader *loader, const struct lade_batch *batch, struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_loader_detach(struct lade_loader *loader, const struct lade_batch *batch,
+                                                struct lade_error *error);
 
 struct DLManagedTensorVersioned; /* see lade/dlpack.h */
 struct DLManagedTensor;
@@ -239,22 +258,33 @@ struct DLManagedTensor;
  * LADE_NO_MEMORY
  * LADE_INVALID     no such tensor, a batch without samples, or a child of fork().
  */
-LADE_API int lade_loader_export(struct lade_loader *loader, const struct lade_batch *batch, unsigned tensor,
-                                enum lade_done done, void *handle, struct DLManagedTensorVersioned **managed);
+LADE_API LADE_MUST_CHECK int lade_loader_export(struct lade_loader *loader, const struct lade_batch *batch,
+                                                unsigned tensor, enum lade_done done, void *handle,
+                                                struct DLManagedTensorVersioned **managed);
 
 /* The same in DLPack's older form, without a version, for libraries that take only that. */
-LADE_API int lade_loader_export_legacy(struct lade_loader *loader, const struct lade_batch *batch, unsigned tensor,
-                                       enum lade_done done, void *handle, struct DLManagedTensor **managed);
+LADE_API LADE_MUST_CHECK int lade_loader_export_legacy(struct lade_loader *loader, const struct lade_batch *batch,
+                                                       unsigned tensor, enum lade_done done, void *handle,
+                                                       struct DLManagedTensor **managed);
 
 /* Ends all waiting for good: next answers LADE_CANCELLED. Any thread, also a signal handler. */
 LADE_API void lade_loader_cancel(struct lade_loader *loader);
 
 /*
- * Stops the workers and frees everything, also batches that were not released; detached batches and exported tensors stay
- * valid. timeout is as for next. LADE_OK; LADE_TIMEOUT: a worker is still inside a function of the source or the pipeline, or the device has not completed: the loader stays, cancelled; call again, and keep source,
- * pipeline and split until it answers LADE_OK. In a child of fork() LADE_OK without waiting. NULL is fine.
+ * Ends the loader as cancel does, and waits until its workers have ended and the device has completed all copies and releases.
+ * Batches, statistics and the state stay readable until destroy. timeout is as for next. May be called again.
+ * LADE_OK
+ * LADE_TIMEOUT     the loader is cancelled, but a worker is still inside a function of the source or the pipeline, or the
+ *                  device has not completed: keep source, pipeline and split.
+ * LADE_INVALID     a child of fork(): the workers are in the other process.
  */
-LADE_API int lade_loader_destroy(struct lade_loader *loader, int64_t timeout);
+LADE_API LADE_MUST_CHECK int lade_loader_stop(struct lade_loader *loader, int64_t timeout);
+
+/*
+ * Stops, however long that takes, and frees everything, also batches that were not released; detached batches and exported
+ * tensors stay valid. In a child of fork() it waits for nobody. NULL is fine.
+ */
+LADE_API void lade_loader_destroy(struct lade_loader *loader);
 
 struct lade_loader_stats {
     uint64_t samples; /* of the part, in an epoch of this shard */
@@ -274,6 +304,7 @@ struct lade_loader_stats {
     int64_t copy_time;             /* nanoseconds, of those */
     uint64_t consumer_waits;       /* lade_loader_host_wait() calls that had to wait */
     uint64_t device_bytes;         /* memory on the device */
+    uint64_t seed;                 /* in use: that of the config, or the one that was drawn */
 };
 LADE_API void lade_loader_measure_sized(const struct lade_loader *loader, struct lade_loader_stats *stats, size_t size);
 static inline void lade_loader_measure(const struct lade_loader *loader, struct lade_loader_stats *stats)
@@ -286,10 +317,11 @@ static inline void lade_loader_measure(const struct lade_loader *loader, struct 
  * shards or batches out of order; the size with its final zero is answered, and no more than size bytes are written. 0: there is
  * no state in stream mode.
  */
-LADE_API size_t lade_loader_state(const struct lade_loader *loader, char *to, size_t size);
+LADE_API LADE_MUST_CHECK size_t lade_loader_state(const struct lade_loader *loader, char *to, size_t size);
 
 /* The same to a file, which is replaced whole or not at all. LADE_OK, LADE_IO, LADE_INVALID, LADE_NO_MEMORY. */
-LADE_API int lade_loader_save(const struct lade_loader *loader, const char *path, struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_loader_save(const struct lade_loader *loader, const char *path,
+                                              struct lade_error *error);
 
 /*
  * As create, from a state: goes on with the first sample that was not delivered. Threads, slots, batch and faults may differ
@@ -298,10 +330,12 @@ LADE_API int lade_loader_save(const struct lade_loader *loader, const char *path
  * samples: samples that were changed in place are not noticed.
  * LADE_DAMAGED: this is no state.
  */
-LADE_API int lade_loader_resume_sized(struct lade_loader **loader, const struct lade_loader_config *config, size_t size,
-                                      const char *state, struct lade_error *error);
-static inline int lade_loader_resume(struct lade_loader **loader, const struct lade_loader_config *config,
-                                     const char *state, struct lade_error *error)
+LADE_API LADE_MUST_CHECK int lade_loader_resume_sized(struct lade_loader **loader,
+                                                      const struct lade_loader_config *config, size_t size,
+                                                      const char *state, struct lade_error *error);
+static inline LADE_MUST_CHECK int lade_loader_resume(struct lade_loader **loader,
+                                                     const struct lade_loader_config *config, const char *state,
+                                                     struct lade_error *error)
 {
     return lade_loader_resume_sized(loader, config, sizeof *config, state, error);
 }
@@ -312,14 +346,15 @@ static inline int lade_loader_resume(struct lade_loader **loader, const struct l
  * its samples, those that it left out to be as long as the others included. The size as lade_loader_state() does; 0: they do
  * not belong together, are in different epochs, or (LADE_LIMITED) the shards changed four times in this epoch.
  */
-LADE_API size_t lade_loader_join(const char *const *states, unsigned count, char *to, size_t size,
-                                 struct lade_error *error);
+LADE_API LADE_MUST_CHECK size_t lade_loader_join(const char *const *states, unsigned count, char *to, size_t size,
+                                                 struct lade_error *error);
 
 /*
  * Reads a file that save wrote: the size with its final zero, no more than size bytes of it; 0 and an error. One call reads
  * one file whole; save may replace it between two calls, so a text is complete only if this very call returned no more than size.
  */
-LADE_API size_t lade_loader_read_state(const char *path, char *to, size_t size, struct lade_error *error);
+LADE_API LADE_MUST_CHECK size_t lade_loader_read_state(const char *path, char *to, size_t size,
+                                                       struct lade_error *error);
 
 LADE_END
 

@@ -101,7 +101,7 @@ struct lade_source;
 /*
  * Opens what the text names:
  *
- *   synthetic[:count=N|endless,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N]
+ *   synthetic[:count=N|endless,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N|random]
  *   cifar10:DIR[,part=train|test|all] or cifar10:FILE[,FILE...]
  *   cifar100:DIR[,part=...][,labels=fine|coarse] or cifar100:FILE[,FILE...][,labels=...]
  *   idx:SAMPLES[,LABELS]
@@ -112,7 +112,7 @@ struct lade_source;
  * A comma or backslash that belongs to a file's name is written with a backslash before it. docs/load.md says what each
  * format promises.
  */
-LADE_API int lade_source_open(struct lade_source **source, const char *text, struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_source_open(struct lade_source **source, const char *text, struct lade_error *error);
 
 struct lade_source_array {
     const void *samples; /* count samples, one behind the other */
@@ -124,10 +124,11 @@ struct lade_source_array {
 };
 
 /* A source of arrays in memory, which must stay as they are until it is closed. */
-LADE_API int lade_source_open_array_sized(struct lade_source **source, const struct lade_source_array *array,
-                                          size_t size, struct lade_error *error);
-static inline int lade_source_open_array(struct lade_source **source, const struct lade_source_array *array,
-                                         struct lade_error *error)
+LADE_API LADE_MUST_CHECK int lade_source_open_array_sized(struct lade_source **source,
+                                                          const struct lade_source_array *array, size_t size,
+                                                          struct lade_error *error);
+static inline LADE_MUST_CHECK int
+lade_source_open_array(struct lade_source **source, const struct lade_source_array *array, struct lade_error *error)
 {
     return lade_source_open_array_sized(source, array, sizeof *array, error);
 }
@@ -139,7 +140,8 @@ struct lade_source_synthetic {
     uint64_t
         skew; /* the first class is this many times as frequent as the last, evenly falling between; 1: all equal */
     uint64_t duplicates; /* so many samples, strewn over the set, are copies of others that are none */
-    uint64_t seed;
+    uint64_t seed;       /* any value is as good as another, 0 included */
+    bool random_seed;    /* draw one instead; lade_source_synthetic_seed() reports it */
 };
 
 /* 50,000 samples of CIFAR-10's shape and number of classes, no skew, no duplicates, seed 1. */
@@ -154,14 +156,18 @@ static inline void lade_source_synthetic_default(struct lade_source_synthetic *s
  * those two numbers as well), so that any thread makes any sample at any time. Each class has a pattern of its own under
  * noise, so that there is something to learn.
  */
-LADE_API int lade_source_open_synthetic_sized(struct lade_source **source,
-                                              const struct lade_source_synthetic *synthetic, size_t size,
-                                              struct lade_error *error);
-static inline int lade_source_open_synthetic(struct lade_source **source, const struct lade_source_synthetic *synthetic,
-                                             struct lade_error *error)
+LADE_API LADE_MUST_CHECK int lade_source_open_synthetic_sized(struct lade_source **source,
+                                                              const struct lade_source_synthetic *synthetic,
+                                                              size_t size, struct lade_error *error);
+static inline LADE_MUST_CHECK int lade_source_open_synthetic(struct lade_source **source,
+                                                             const struct lade_source_synthetic *synthetic,
+                                                             struct lade_error *error)
 {
     return lade_source_open_synthetic_sized(source, synthetic, sizeof *synthetic, error);
 }
+
+/* The seed in use: that of the struct, or the one that was drawn; 0 where the source is of another kind. */
+LADE_API uint64_t lade_source_synthetic_seed(const struct lade_source *source);
 
 /* The sample that sample i is a copy of, or i; i also where the source is of another kind. */
 LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source, uint64_t i);
@@ -170,11 +176,12 @@ LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source,
  * A source of one's own; info is copied, what it points to is not. self and what info points to live until close. When
  * this fails, close is not called.
  */
-LADE_API int lade_source_make_sized(struct lade_source **source, const struct lade_source_ops *ops, size_t ops_size,
-                                    void *self, const struct lade_source_info *info, size_t info_size,
-                                    struct lade_error *error);
-static inline int lade_source_make(struct lade_source **source, const struct lade_source_ops *ops, void *self,
-                                   const struct lade_source_info *info, struct lade_error *error)
+LADE_API LADE_MUST_CHECK int lade_source_make_sized(struct lade_source **source, const struct lade_source_ops *ops,
+                                                    size_t ops_size, void *self, const struct lade_source_info *info,
+                                                    size_t info_size, struct lade_error *error);
+static inline LADE_MUST_CHECK int lade_source_make(struct lade_source **source, const struct lade_source_ops *ops,
+                                                   void *self, const struct lade_source_info *info,
+                                                   struct lade_error *error)
 {
     return lade_source_make_sized(source, ops, sizeof *ops, self, info, sizeof *info, error);
 }
@@ -190,18 +197,19 @@ LADE_API const struct lade_source_info *lade_source_about(const struct lade_sour
  * are none), unless label is NULL. LADE_INVALID when i is not below info.count; with an endless source any i will do that
  * the source can make, and LADE_INVALID says that it cannot.
  */
-LADE_API int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *label,
-                              struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *label,
+                                              struct lade_error *error);
 
 /*
  * Reads samples ids[0] to ids[count - 1], one behind the other, with their labels: faster than one by one. LADE_OK, and *done is
  * count; or the error of sample ids[*done], those before it being read.
  */
-LADE_API int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t count, void *to,
-                                int64_t *labels, uint64_t *done, struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t count,
+                                                void *to, int64_t *labels, uint64_t *done, struct lade_error *error);
 
 /* The label alone, without the sample where the format allows that. */
-LADE_API int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label,
+                                               struct lade_error *error);
 
 /*
  * A number that stays with the sample: a hash of the file's name below DIR for images, so that it survives files that
@@ -216,8 +224,8 @@ LADE_API void lade_source_name(const struct lade_source *source, uint64_t i, cha
  * The next sample of a stream, with its key; LADE_EMPTY at its end, LADE_INVALID where the source is no stream. Any number
  * of threads may call it; each sample goes to one of them.
  */
-LADE_API int lade_source_next(struct lade_source *source, void *to, int64_t *label, uint64_t *key,
-                              struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_source_next(struct lade_source *source, void *to, int64_t *label, uint64_t *key,
+                                              struct lade_error *error);
 
 LADE_END
 

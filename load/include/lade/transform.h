@@ -52,7 +52,7 @@ struct lade_draw {
 struct lade_pipeline;
 
 /* A pipeline without steps, which copies. */
-LADE_API int lade_pipeline_create(struct lade_pipeline **pipeline, const struct lade_image *input);
+LADE_API LADE_MUST_CHECK int lade_pipeline_create(struct lade_pipeline **pipeline, const struct lade_image *input);
 
 /* NULL is fine. */
 LADE_API void lade_pipeline_destroy(struct lade_pipeline *pipeline);
@@ -71,33 +71,33 @@ LADE_API size_t lade_pipeline_scratch(const struct lade_pipeline *pipeline);
  * centres take the pixel at the edge. Places are rounded down to 1/2048 of a pixel. Bytes are computed in integers and
  * rounded to the nearest, halves up; LADE_F32 as a + (b - a) * w along the row, then down the column.
  */
-LADE_API int lade_pipeline_resize(struct lade_pipeline *pipeline, uint32_t height, uint32_t width);
+LADE_API LADE_MUST_CHECK int lade_pipeline_resize(struct lade_pipeline *pipeline, uint32_t height, uint32_t width);
 
 /* The rectangle that begins at row top and column left; it lies inside the image. */
-LADE_API int lade_pipeline_crop(struct lade_pipeline *pipeline, uint32_t top, uint32_t left, uint32_t height,
-                                uint32_t width);
+LADE_API LADE_MUST_CHECK int lade_pipeline_crop(struct lade_pipeline *pipeline, uint32_t top, uint32_t left,
+                                                uint32_t height, uint32_t width);
 
 /* As crop, with what is left over halved, the larger half below and right. */
-LADE_API int lade_pipeline_crop_centre(struct lade_pipeline *pipeline, uint32_t height, uint32_t width);
+LADE_API LADE_MUST_CHECK int lade_pipeline_crop_centre(struct lade_pipeline *pipeline, uint32_t height, uint32_t width);
 
 /* Puts padding rows and columns of zeros around the image and takes a rectangle of it, each place equally likely. */
-LADE_API int lade_pipeline_crop_random(struct lade_pipeline *pipeline, uint32_t padding, uint32_t height,
-                                       uint32_t width);
+LADE_API LADE_MUST_CHECK int lade_pipeline_crop_random(struct lade_pipeline *pipeline, uint32_t padding,
+                                                       uint32_t height, uint32_t width);
 
 /* Left becomes right, with probability 1/2. */
-LADE_API int lade_pipeline_flip(struct lade_pipeline *pipeline);
+LADE_API LADE_MUST_CHECK int lade_pipeline_flip(struct lade_pipeline *pipeline);
 
 /*
  * To LADE_F32: x * a + b, where a = scale / deviation and b = -mean / deviation of the channel, computed in double and
  * rounded. One mean and deviation for each channel. For bytes and statistics in [0, 1] scale is 1 / 255.
  */
-LADE_API int lade_pipeline_normalise(struct lade_pipeline *pipeline, double scale, const double *mean,
-                                     const double *deviation);
+LADE_API LADE_MUST_CHECK int lade_pipeline_normalise(struct lade_pipeline *pipeline, double scale, const double *mean,
+                                                     const double *deviation);
 
 /* x * scale in the other type; to LADE_U8 rounded to the nearest, halves up, cut to 0 .. 255, and 0 for what is no number. */
-LADE_API int lade_pipeline_cast(struct lade_pipeline *pipeline, enum lade_dtype dtype, float scale);
+LADE_API LADE_MUST_CHECK int lade_pipeline_cast(struct lade_pipeline *pipeline, enum lade_dtype dtype, float scale);
 
-LADE_API int lade_pipeline_layout(struct lade_pipeline *pipeline, enum lade_layout layout);
+LADE_API LADE_MUST_CHECK int lade_pipeline_layout(struct lade_pipeline *pipeline, enum lade_layout layout);
 
 /*
  * A function of one's own, which gives an image of the form output. It is called by many threads. random stands at
@@ -105,12 +105,12 @@ LADE_API int lade_pipeline_layout(struct lade_pipeline *pipeline, enum lade_layo
  */
 typedef int lade_transform(void *context, const struct lade_image *input, const void *from,
                            const struct lade_image *output, void *to, struct lade_random *random);
-LADE_API int lade_pipeline_call(struct lade_pipeline *pipeline, lade_transform *function, void *context,
-                                const struct lade_image *output);
+LADE_API LADE_MUST_CHECK int lade_pipeline_call(struct lade_pipeline *pipeline, lade_transform *function, void *context,
+                                                const struct lade_image *output);
 
 /* All steps in order. The three buffers do not overlap. */
-LADE_API int lade_pipeline_run(const struct lade_pipeline *pipeline, const struct lade_draw *draw, const void *from,
-                               void *to, void *scratch);
+LADE_API LADE_MUST_CHECK int lade_pipeline_run(const struct lade_pipeline *pipeline, const struct lade_draw *draw,
+                                               const void *from, void *to, void *scratch);
 
 LADE_END
 

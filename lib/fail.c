@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "source.h"
+#include "fail.h"
 
 #include "escape.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Names of files may hold anything; the text is one line that is safe to print. */
-static void escape(char *text, size_t room)
+static void escape_text(char *text, size_t room)
 {
     char raw[sizeof((struct lade_error *)0)->text];
 
@@ -20,6 +21,7 @@ int lade_fail(struct lade_error *error, int status, const char *name, uint64_t o
 {
     va_list arguments;
     size_t used = 0;
+    int code = errno; /* callers may look at it */
 
     if (!error)
         return status;
@@ -38,10 +40,11 @@ int lade_fail(struct lade_error *error, int status, const char *name, uint64_t o
     va_start(arguments, format);
     (void)vsnprintf(error->text + used, sizeof error->text - used, format, arguments);
     va_end(arguments);
-    escape(error->text, sizeof error->text);
+    escape_text(error->text, sizeof error->text);
     used = strlen(error->text);
     if (offset != LADE_NO_OFFSET)
         (void)snprintf(error->text + used, sizeof error->text - used, ", at byte %llu", (unsigned long long)offset);
+    errno = code;
     return status;
 }
 

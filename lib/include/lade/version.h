@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * version: that of the headers a program was compiled with, and that of the library it runs with. docs/abi.md says which
+ * differences are allowed.
+ *
+ *     if (lade_version_number() < LADE_VERSION_NUMBER)
+ *         fprintf(stderr, "lade %s is older than the headers\n", lade_version());
+ *
+ * Threads      any number, at any time.
+ * Progress     wait-free.
+ */
+#ifndef LADE_VERSION_H
+#define LADE_VERSION_H
+
+#include <lade/api.h>
+#include <stdint.h>
+
+LADE_BEGIN
+
+#define LADE_VERSION_MAJOR 0
+#define LADE_VERSION_MINOR 1
+#define LADE_VERSION_PATCH 0
+
+/* One number that grows with the version: 1.2.3 is 10203. */
+#define LADE_VERSION_NUMBER (LADE_VERSION_MAJOR * 10000 + LADE_VERSION_MINOR * 100 + LADE_VERSION_PATCH)
+
+/* Of the library: "MAJOR.MINOR.PATCH". */
+LADE_API const char *lade_version(void);
+
+/* Of the library, as LADE_VERSION_NUMBER. */
+LADE_API uint32_t lade_version_number(void);
+
+LADE_END
+
+#endif
