@@ -66,6 +66,8 @@ static int pop(int id)
 }
 
 #elif defined LINEAR_MPMC
+#include "event/nobody_waits.h"
+
 #include "ring.c"
 
 static struct lade_mpmc *ring;
@@ -73,7 +75,8 @@ static struct lade_mpmc_handle *handle[THREADS + 1];
 
 static void make(void)
 {
-    lade_mpmc_create(&ring, CAPACITY, THREADS + 1, NULL);
+    assert(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY, .handles = THREADS + 1}) ==
+           LADE_OK);
     for (int i = 0; i <= THREADS; i++)
         lade_mpmc_join(ring, &handle[i]);
 }
@@ -95,13 +98,15 @@ static int pop(int id)
 }
 
 #else
+#include "event/nobody_waits.h"
+
 #include "ring.c"
 
 static struct lade_spsc *ring;
 
 static void make(void)
 {
-    lade_spsc_create(&ring, CAPACITY, NULL);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY}) == LADE_OK);
 }
 
 static void unmake(void)
