@@ -112,24 +112,34 @@ int lade_mpmc_cancel(struct lade_mpmc *r)
     return ring_cancel(&r->wait, r->waits);
 }
 
-/* A thread that stops between the two steps is not missed: the next operation that returns LADE_CLOSED wakes in its place. */
+static void spsc_mark_closed(struct lade_spsc *r)
+{
+    LADE_STEP();
+    atomic_fetch_or_explicit(&r->tail, LADE_SPSC_CLOSED,
+                             memory_order_release); /* [ring.spsc.close] -> [ring.spsc.open], [ring.spsc.arrived] */
+}
+
+/* A thread that stops between the two steps is not missed: the first operation that returns LADE_CLOSED wakes in its place. */
 int lade_spsc_close(struct lade_spsc *r)
 {
     if (!r->waits)
         return LADE_INVALID;
-    LADE_STEP();
-    atomic_fetch_or_explicit(&r->tail, LADE_SPSC_CLOSED,
-                             memory_order_release); /* [ring.spsc.close] -> [ring.spsc.open], [ring.spsc.arrived] */
+    spsc_mark_closed(r);
     lade_ring_wake(&r->wait);
     return LADE_OK;
+}
+
+static void mpmc_mark_closed(struct lade_mpmc *r)
+{
+    LADE_STEP();
+    atomic_store_explicit(&r->wait.closed, 1, memory_order_release); /* [ring.mpmc.close] -> [ring.mpmc.closed] */
 }
 
 int lade_mpmc_close(struct lade_mpmc *r)
 {
     if (!r->waits)
         return LADE_INVALID;
-    LADE_STEP();
-    atomic_store_explicit(&r->wait.closed, 1, memory_order_release); /* [ring.mpmc.close] -> [ring.mpmc.closed] */
+    mpmc_mark_closed(r);
     lade_ring_wake(&r->wait);
     return LADE_OK;
 }
