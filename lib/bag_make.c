@@ -57,11 +57,12 @@ static uint64_t cells_of_handles(const struct lade_bag_config *c)
 static bool make_cells(struct lade_bag *b)
 {
     const struct lade_bag_config *c = &b->config;
+    const struct lade_ring_config pool = {.capacity = cells_of_handles(c), .handles = c->handles, .alloc = c->alloc};
 
     b->cell_count = c->capacity + cells_of_handles(c);
     b->cell = lade_array_get(c->alloc, b->cell_count, b->stride);
     b->loans = lade_array_get(c->alloc, b->cell_count, sizeof *b->loans);
-    if (!b->cell || !b->loans || lade_mpmc_create(&b->pool, cells_of_handles(c), c->handles, c->alloc) != LADE_OK)
+    if (!b->cell || !b->loans || lade_mpmc_create(&b->pool, &pool) != LADE_OK)
         return false;
     for (uint64_t i = 0; i < b->cell_count; i++)
         atomic_init(&b->loans[i], 0);

@@ -1,39 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-#include <lade/ring.h>
+#include "ring.h"
 
-#include "alloc.h"
 #include "pause.h"
-#include "step.h"
+#include "sized.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
+/* What a ring with waits does is kept apart, so that the functions without it stay as short as they are. */
+#ifdef __GNUC__
+#define LADE_RING_APART static __attribute__((noinline))
+#else
+#define LADE_RING_APART static
+#endif
 
-/*
- * spsc: indices count words since creation; slot = index & mask (Lamport 1977, with each side's copy of the other index
- * as in Lee, Bu, Chandranmenon 2010).
- */
-struct lade_spsc {
-    uint64_t *slot;
-    uint64_t mask;
-    uint64_t capacity;
-    const struct lade_alloc *alloc;
-    /* written by the producer */
-    _Alignas(LADE_APART) _Atomic uint64_t tail;
-    uint64_t head_seen;
-    /* written by the consumer */
-    _Alignas(LADE_APART) _Atomic uint64_t head;
-    uint64_t tail_seen;
-};
-
-int lade_spsc_create(struct lade_spsc **ring, uint64_t capacity, const struct lade_alloc *alloc)
+/* The configuration as this library knows it, or NULL where it is not valid. */
+static const struct lade_ring_config *valid_config(const struct lade_ring_config *config, size_t size,
+                                                   struct lade_ring_config *room)
 {
-    const struct lade_alloc *a = alloc ? alloc : &lade_default;
+    const struct lade_ring_config *c = config ? lade_sized_in(config, size, room, sizeof *room) : NULL;
+
+    return c && c->capacity > 0 && c->capacity <= LADE_RING_MAX && c->handles <= LADE_RING_HANDLES_MAX ? c : NULL;
+}
+
+int lade_spsc_create_sized(struct lade_spsc **ring, const struct lade_ring_config *config, size_t size)
+{
+    struct lade_ring_config room;
+    const struct lade_ring_config *c = valid_config(config, size, &room);
+
+    if (!ring || !c || c->handles != 0)
+        return LADE_INVALID;
+    const struct lade_alloc *a = c->alloc ? c->alloc : &lade_default;
     struct lade_spsc *r = NULL;
     uint64_t slots = 1;
-
-    if (!ring || capacity == 0 || capacity > LADE_RING_MAX)
-        return LADE_INVALID;
-    while (slots < capacity)
+    while (slots < c->capacity)
         slots *= 2;
     r = lade_array_get(a, 1, sizeof *r);
     if (!r)
@@ -44,12 +41,14 @@ int lade_spsc_create(struct lade_spsc **ring, uint64_t capacity, const struct la
         return LADE_NO_MEMORY;
     }
     r->mask = slots - 1;
-    r->capacity = capacity;
+    r->capacity = c->capacity;
     r->alloc = a;
+    r->waits = c->waits;
     atomic_init(&r->tail, 0);
     r->head_seen = 0;
     atomic_init(&r->head, 0);
     r->tail_seen = 0;
+    lade_ring_waits_init(&r->wait);
     *ring = r;
     return LADE_OK;
 }
@@ -135,9 +134,90 @@ static void spsc_popped(struct lade_spsc *r, uint64_t head)
     atomic_store_explicit(&r->head, head, memory_order_release); /* [ring.spsc.popped] -> [ring.spsc.room] */
 }
 
+/*
+ * With waits. An index is published and loaded with seq_cst, so that of two threads, one that publishes and then looks for
+ * waiters, and one that is counted as a waiter and then looks at the index, one sees the other. The tail is published by a
+ * compare-exchange, which fails when the ring was closed meanwhile.
+ */
+static int spsc_closed(struct lade_spsc *r)
+{
+    /* In place of a thread that stopped inside close. */
+    lade_ring_wake(&r->wait);
+    return LADE_CLOSED;
+}
+
+/* LADE_OK: *count words were pushed, at least one. */
+static int spsc_push_open(struct lade_spsc *r, const uint64_t *word, size_t *count)
+{
+    LADE_STEP();
+    /* Only this thread and close write it. */
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire); /* [ring.spsc.open] -> [ring.spsc.close] */
+    uint64_t wanted = *count < r->capacity ? *count : r->capacity;
+
+    if (tail & LADE_SPSC_CLOSED)
+        return spsc_closed(r);
+    if (tail - r->head_seen + wanted > r->capacity) {
+        LADE_STEP();
+        r->head_seen = atomic_load_explicit(&r->head, memory_order_seq_cst); /* [ring.spsc.left] -> [ring.spsc.leave] */
+    }
+    uint64_t room = r->capacity - (tail - r->head_seen);
+    uint64_t n = wanted < room ? wanted : room;
+    if (n == 0)
+        return LADE_FULL;
+    for (uint64_t i = 0; i < n; i++)
+        r->slot[(tail + i) & r->mask] = word[i];
+    LADE_STEP();
+    if (!atomic_compare_exchange_strong_explicit(
+            &r->tail, &tail, tail + n, memory_order_seq_cst,
+            memory_order_acquire)) /* [ring.spsc.arrive] -> [ring.spsc.arrived], [ring.spsc.close] */
+        return spsc_closed(r);
+    lade_event_notify_all_seq_cst(&r->wait.arrived);
+    *count = (size_t)n;
+    return LADE_OK;
+}
+
+/* LADE_OK: *count words were popped, at least one. */
+static int spsc_pop_open(struct lade_spsc *r, uint64_t *word, size_t *count)
+{
+    uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed); /* only this thread writes it */
+    uint64_t wanted = *count < r->capacity ? *count : r->capacity;
+    uint64_t closed = 0;
+
+    if (r->tail_seen - head < wanted) {
+        LADE_STEP();
+        uint64_t tail = atomic_load_explicit(
+            &r->tail, memory_order_seq_cst); /* [ring.spsc.arrived] -> [ring.spsc.arrive], [ring.spsc.close] */
+        closed = tail & LADE_SPSC_CLOSED;
+        r->tail_seen = tail & ~LADE_SPSC_CLOSED;
+    }
+    uint64_t stock = r->tail_seen - head;
+    uint64_t n = wanted < stock ? wanted : stock;
+    if (n == 0)
+        return closed ? spsc_closed(r) : LADE_EMPTY;
+    for (uint64_t i = 0; i < n; i++)
+        word[i] = r->slot[(head + i) & r->mask];
+    LADE_STEP();
+    atomic_store_explicit(&r->head, head + n, memory_order_seq_cst); /* [ring.spsc.leave] -> [ring.spsc.left] */
+    lade_event_notify_all_seq_cst(&r->wait.left);
+    *count = (size_t)n;
+    return LADE_OK;
+}
+
+LADE_RING_APART int spsc_push_one_open(struct lade_spsc *r, uint64_t word)
+{
+    return spsc_push_open(r, &word, &(size_t){1});
+}
+
+LADE_RING_APART int spsc_pop_one_open(struct lade_spsc *r, uint64_t *word)
+{
+    return spsc_pop_open(r, word, &(size_t){1});
+}
+
 /* The single forms branch on the other index and do not compute with it: a guess of the branch is enough to go on. */
 int lade_spsc_push(struct lade_spsc *r, uint64_t word)
 {
+    if (r->waits)
+        return spsc_push_one_open(r, word);
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed); /* only this thread writes it */
 
     if (spsc_room(r, tail, 1) == 0)
@@ -149,6 +229,8 @@ int lade_spsc_push(struct lade_spsc *r, uint64_t word)
 
 int lade_spsc_pop(struct lade_spsc *r, uint64_t *word)
 {
+    if (r->waits)
+        return spsc_pop_one_open(r, word);
     uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed); /* only this thread writes it */
 
     if (spsc_stock(r, head, 1) == 0)
@@ -160,6 +242,8 @@ int lade_spsc_pop(struct lade_spsc *r, uint64_t *word)
 
 size_t lade_spsc_push_many(struct lade_spsc *r, const uint64_t *word, size_t count)
 {
+    if (r->waits)
+        return spsc_push_open(r, word, &count) == LADE_OK ? count : 0;
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
     uint64_t wanted = count < r->capacity ? count : r->capacity;
     uint64_t room = spsc_room(r, tail, wanted);
@@ -174,6 +258,8 @@ size_t lade_spsc_push_many(struct lade_spsc *r, const uint64_t *word, size_t cou
 
 size_t lade_spsc_pop_many(struct lade_spsc *r, uint64_t *word, size_t count)
 {
+    if (r->waits)
+        return spsc_pop_open(r, word, &count) == LADE_OK ? count : 0;
     uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
     uint64_t wanted = count < r->capacity ? count : r->capacity;
     uint64_t stock = spsc_stock(r, head, wanted);
@@ -186,44 +272,6 @@ size_t lade_spsc_pop_many(struct lade_spsc *r, uint64_t *word, size_t count)
     return (size_t)n;
 }
 
-/*
- * mpmc. A ticket is the number of a push or pop, written as (round, position) so that no division is needed. Entry p of
- * the ring passes through turns 0, 1, 2, ...: turn 2k waits for the push of round k, turn 2k + 1 for its pop. A word
- * does not fit beside the turn, so the entry names a cell of cell[] instead, and trades: a push leaves the cell that it
- * has filled and takes the empty one that lay there, a pop leaves its empty cell and takes the full one. Each entry and
- * each handle owns exactly one cell at any time, so nothing is allocated and a stopped thread takes only its own cell.
- *
- * A handle's cursor names a ticket whose predecessor is known to be done. It is therefore the lowest open ticket or
- * behind it. At the lowest open ticket, one look at the entry tells: my turn; or the turn before mine, which for a push
- * means that all capacity words pushed before are still there (FULL), for a pop that nothing was pushed (EMPTY).
- *
- * Looks and trades are sequentially consistent, because with less a FULL and an EMPTY can contradict each other: one
- * thread sees the last push and misses the pop, another makes that pop and misses the push.
- */
-struct lade_mpmc_handle {
-    _Alignas(LADE_APART) struct lade_mpmc *ring;
-    uint64_t cursor[2]; /* next ticket to try: of pushes, of pops */
-    uint32_t cell;      /* the one that this handle owns */
-    _Atomic uint32_t taken;
-};
-
-struct lade_mpmc {
-    _Atomic uint64_t *entry; /* turn << cell_bits | cell */
-    uint64_t *cell;
-    uint64_t capacity;
-    uint32_t position_bits, cell_bits;
-    struct lade_mpmc_handle *handle;
-    uint32_t handles;
-    const struct lade_alloc *alloc;
-    struct {
-        /* Everything below can be skipped: it is done. A hint for cursors left behind, written now and then. */
-        _Alignas(LADE_APART) _Atomic uint64_t done;
-        _Atomic uint64_t asked; /* below this ticket somebody wants to be let through */
-    } ticket[2];
-};
-
-enum side { PUSH = 0, POP = 1 };
-
 /* A cursor that reaches a multiple of this tells the others. */
 #define HINT_EVERY 16
 
@@ -234,30 +282,6 @@ static uint32_t bits_for(uint64_t n)
     while (n > UINT64_C(1) << bits)
         bits++;
     return bits;
-}
-
-static uint64_t position_of(const struct lade_mpmc *r, uint64_t ticket)
-{
-    return ticket & ((UINT64_C(1) << r->position_bits) - 1);
-}
-
-/* The round whose last turn would wrap to 0. */
-static uint64_t last_round(const struct lade_mpmc *r)
-{
-    return (UINT64_C(1) << (63 - r->cell_bits)) - 1;
-}
-
-/*
- * No ticket belongs to the last round. The one behind it waits for a turn that no entry has room for: from there on a push
- * meets FULL and a pop EMPTY, for ever.
- */
-static uint64_t ticket_after(const struct lade_mpmc *r, uint64_t ticket)
-{
-    uint64_t round = (ticket >> r->position_bits) + 1;
-
-    if (position_of(r, ticket) + 1 != r->capacity)
-        return ticket + 1;
-    return (round < last_round(r) ? round : last_round(r) + 1) << r->position_bits;
 }
 
 static void mpmc_init(struct lade_mpmc *r)
@@ -276,26 +300,29 @@ static void mpmc_init(struct lade_mpmc *r)
     atomic_init(&r->ticket[POP].done, 0);
     atomic_init(&r->ticket[PUSH].asked, 0);
     atomic_init(&r->ticket[POP].asked, 0);
+    lade_ring_waits_init(&r->wait);
 }
 
-int lade_mpmc_create(struct lade_mpmc **ring, uint64_t capacity, unsigned handles, const struct lade_alloc *alloc)
+int lade_mpmc_create_sized(struct lade_mpmc **ring, const struct lade_ring_config *config, size_t size)
 {
-    const struct lade_alloc *a = alloc ? alloc : &lade_default;
-    struct lade_mpmc *r = NULL;
+    struct lade_ring_config room;
+    const struct lade_ring_config *c = valid_config(config, size, &room);
 
-    if (!ring || capacity == 0 || capacity > LADE_RING_MAX || handles == 0 || handles > LADE_RING_HANDLES_MAX)
+    if (!ring || !c || c->handles == 0)
         return LADE_INVALID;
-    r = lade_array_get(a, 1, sizeof *r);
+    const struct lade_alloc *a = c->alloc ? c->alloc : &lade_default;
+    struct lade_mpmc *r = lade_array_get(a, 1, sizeof *r);
     if (!r)
         return LADE_NO_MEMORY;
-    r->capacity = capacity;
-    r->position_bits = bits_for(capacity);
-    r->cell_bits = bits_for(capacity + handles);
-    r->handles = handles;
+    r->capacity = c->capacity;
+    r->position_bits = bits_for(c->capacity);
+    r->cell_bits = bits_for(c->capacity + c->handles);
+    r->handles = c->handles;
+    r->waits = c->waits;
     r->alloc = a;
-    r->entry = lade_array_get(a, capacity, sizeof *r->entry);
-    r->cell = lade_array_get(a, capacity + handles, sizeof *r->cell);
-    r->handle = lade_array_get(a, handles, sizeof *r->handle);
+    r->entry = lade_array_get(a, c->capacity, sizeof *r->entry);
+    r->cell = lade_array_get(a, c->capacity + c->handles, sizeof *r->cell);
+    r->handle = lade_array_get(a, c->handles, sizeof *r->handle);
     if (!r->entry || !r->cell || !r->handle) {
         lade_mpmc_destroy(r);
         return LADE_NO_MEMORY;
@@ -382,8 +409,7 @@ static void advance(struct lade_mpmc_handle *h, enum side side, uint32_t lost)
 static void catch_up(struct lade_mpmc_handle *h, enum side side, uint64_t turn)
 {
     struct lade_mpmc *r = h->ring;
-    uint64_t round = (turn - 1 - side) / 2; /* the last round in which this side is done with this entry */
-    uint64_t here = ticket_after(r, round << r->position_bits | position_of(r, h->cursor[side]));
+    uint64_t here = ticket_behind(r, position_of(r, h->cursor[side]), turn, side);
     /* Whoever skips tickets must see them done, or it takes an old turn for FULL or EMPTY. */
     uint64_t hint =
         atomic_load_explicit(&r->ticket[side].done, memory_order_acquire); /* [ring.mpmc.skip] -> [ring.mpmc.hint] */
@@ -391,24 +417,29 @@ static void catch_up(struct lade_mpmc_handle *h, enum side side, uint64_t turn)
     h->cursor[side] = hint > here ? hint : here;
 }
 
-/* Trades the handle's cell for the one in the entry of the side's lowest open ticket, if its turn has come. */
-static inline bool trade(struct lade_mpmc_handle *h, enum side side)
+/*
+ * Trades the handle's cell for the one in the entry of the side's lowest open ticket, if its turn has come. LADE_OK, LADE_FULL or
+ * LADE_EMPTY; LADE_CLOSED: the entry is sealed.
+ */
+static inline int trade(struct lade_mpmc_handle *h, enum side side)
 {
     struct lade_mpmc *r = h->ring;
     uint32_t lost = 0;
 
     for (;;) {
         uint64_t ticket = h->cursor[side];
-        uint64_t mine = (ticket >> r->position_bits << 1) + side;
+        uint64_t mine = turn_of(r, ticket, side);
         _Atomic uint64_t *entry = &r->entry[position_of(r, ticket)];
         LADE_STEP();
         /* The cell that lies there is complete (for a pop), or was read before it was left (for a push). */
         uint64_t seen = atomic_load_explicit(entry, memory_order_seq_cst); /* [ring.mpmc.look] -> [ring.mpmc.trade] */
-        uint64_t turn = seen >> r->cell_bits;
+        uint64_t turn = turn_in(r, seen);
 
-        if (turn < mine)
-            return false;
-        if (turn > mine) {
+        if (turn != mine) {
+            if (turn == sealed_turn(r))
+                return LADE_CLOSED;
+            if (turn < mine)
+                return side == PUSH ? LADE_FULL : LADE_EMPTY;
             catch_up(h, side, turn);
             lose(h, side, &lost);
             continue;
@@ -420,22 +451,76 @@ static inline bool trade(struct lade_mpmc_handle *h, enum side side)
             continue;
         h->cell = (uint32_t)(seen & ((UINT64_C(1) << r->cell_bits) - 1));
         advance(h, side, lost);
-        return true;
+        return LADE_OK;
     }
+}
+
+static bool mpmc_is_closed(struct lade_mpmc *r)
+{
+    LADE_STEP();
+    return atomic_load_explicit(&r->wait.closed, memory_order_acquire); /* [ring.mpmc.closed] -> [ring.mpmc.close] */
+}
+
+/* The entry of the handle's pop ticket, where the ring was just found empty, is sealed, unless somebody has changed it since. */
+static void seal(struct lade_mpmc_handle *h)
+{
+    struct lade_mpmc *r = h->ring;
+    _Atomic uint64_t *entry = &r->entry[position_of(r, h->cursor[POP])];
+    LADE_STEP();
+    uint64_t seen = atomic_load_explicit(entry, memory_order_relaxed); /* only compared */
+
+    if (turn_in(r, seen) >= turn_of(r, h->cursor[POP], POP))
+        return;
+    LADE_STEP();
+    /* Whoever meets the seal sees what came before the close. */
+    (void)atomic_compare_exchange_strong_explicit(entry, &seen, seen | sealed_turn(r) << r->cell_bits,
+                                                  memory_order_release,
+                                                  memory_order_relaxed); /* [ring.mpmc.seal] -> [ring.mpmc.look] */
+}
+
+/* Wakes those for whom this operation has done something. */
+static int mpmc_notify(struct lade_mpmc *r, struct lade_event *event, int status)
+{
+    if (status == LADE_OK)
+        lade_event_notify_all_seq_cst(event); /* trades and looks are seq_cst */
+    if (status == LADE_CLOSED)
+        lade_ring_wake(&r->wait); /* in place of a thread that stopped inside close */
+    return status;
+}
+
+LADE_RING_APART int mpmc_push_open(struct lade_mpmc_handle *h)
+{
+    struct lade_mpmc *r = h->ring;
+
+    return mpmc_notify(r, &r->wait.arrived, mpmc_is_closed(r) ? LADE_CLOSED : trade(h, PUSH));
+}
+
+LADE_RING_APART int mpmc_pop_open(struct lade_mpmc_handle *h, uint64_t *word)
+{
+    struct lade_mpmc *r = h->ring;
+    int status;
+
+    while ((status = trade(h, POP)) == LADE_EMPTY && mpmc_is_closed(r))
+        seal(h);
+    if (status == LADE_OK)
+        *word = r->cell[h->cell];
+    return mpmc_notify(r, &r->wait.left, status);
 }
 
 int lade_mpmc_push(struct lade_mpmc_handle *h, uint64_t word)
 {
     h->ring->cell[h->cell] = word;
-    return trade(h, PUSH) ? LADE_OK : LADE_FULL;
+    return h->ring->waits ? mpmc_push_open(h) : trade(h, PUSH);
 }
 
 int lade_mpmc_pop(struct lade_mpmc_handle *h, uint64_t *word)
 {
-    if (!trade(h, POP))
-        return LADE_EMPTY;
-    *word = h->ring->cell[h->cell];
-    return LADE_OK;
+    if (h->ring->waits)
+        return mpmc_pop_open(h, word);
+    int status = trade(h, POP);
+    if (status == LADE_OK)
+        *word = h->ring->cell[h->cell];
+    return status;
 }
 
 size_t lade_mpmc_push_many(struct lade_mpmc_handle *h, const uint64_t *word, size_t count)

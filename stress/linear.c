@@ -192,8 +192,9 @@ static void random_histories(bool mpmc, unsigned rings, unsigned games, uint64_t
         uint64_t capacity = 1 + check_below(random, CAPACITY_MOST);
         game.mpmc = NULL;
         game.spsc = NULL;
-        if ((mpmc ? lade_mpmc_create(&game.mpmc, capacity, THREADS + 1, NULL)
-                  : lade_spsc_create(&game.spsc, capacity, NULL)) != LADE_OK)
+        if ((mpmc ? lade_mpmc_create(&game.mpmc,
+                                     &(struct lade_ring_config){.capacity = capacity, .handles = THREADS + 1})
+                  : lade_spsc_create(&game.spsc, &(struct lade_ring_config){.capacity = capacity})) != LADE_OK)
             exit(2);
         for (unsigned i = 0; i < games; i++) {
             struct lade_mpmc_handle *handle = NULL;
@@ -402,7 +403,7 @@ static void short_batch(void)
     s.other.thread = 1;
     (void)sem_init(&s.plan.reached, 0, 0);
     (void)sem_init(&s.plan.resume, 0, 0);
-    if (lade_spsc_create(&s.ring, 2, NULL) != LADE_OK)
+    if (lade_spsc_create(&s.ring, &(struct lade_ring_config){.capacity = 2}) != LADE_OK)
         exit(2);
     history_invoke(&s.log);
     if (lade_spsc_push(s.ring, 1) != LADE_OK)

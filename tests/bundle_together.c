@@ -64,7 +64,7 @@ static void ring_and_random(void)
     struct lade_spsc *ring;
     uint64_t word;
 
-    EXPECT(lade_spsc_create(&ring, 1, NULL) == LADE_OK);
+    EXPECT(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 1}) == LADE_OK);
     EXPECT(lade_spsc_push(ring, lade_random_at(lade_key_make(1, 2, 3), 4, 5)) == LADE_OK);
     EXPECT(lade_spsc_pop(ring, &word) == LADE_OK && word == lade_random_at(lade_key_make(1, 2, 3), 4, 5));
     lade_spsc_destroy(ring);

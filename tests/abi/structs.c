@@ -79,6 +79,23 @@ static void use_bag(void)
     lade_bag_destroy(bag);
 }
 
+static void use_rings(void)
+{
+    struct lade_spsc *spsc = NULL;
+    struct lade_mpmc *mpmc = NULL;
+    GUARDED(struct lade_ring_config, config);
+
+    config.it.capacity = 3;
+    REFUSED(config, lade_spsc_create(&spsc, &config.it));
+    EXPECT(lade_spsc_create(&spsc, &config.it) == LADE_OK);
+    config.it.handles = 1;
+    REFUSED(config, lade_mpmc_create(&mpmc, &config.it));
+    EXPECT(lade_mpmc_create(&mpmc, &config.it) == LADE_OK);
+    EXPECT(lade_spsc_count(spsc) == 0 && lade_mpmc_count(mpmc) == 0);
+    lade_spsc_destroy(spsc);
+    lade_mpmc_destroy(mpmc);
+}
+
 static void use_table(void)
 {
     struct lade_table *table = NULL;
@@ -242,6 +259,7 @@ int main(void)
 {
     urcu_memb_register_thread();
     use_bag();
+    use_rings();
     use_table();
     use_split();
     use_sources();

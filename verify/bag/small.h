@@ -11,7 +11,7 @@
 #define TRIES 0
 #endif
 #ifndef below
-#define below(n) ((n) - 1)
+#define below(n) ((n)-1)
 #endif
 #define LADE_BAG_GROUP SLOTS_IN_GROUP
 #define LADE_BAG_TRIES TRIES
@@ -71,12 +71,7 @@ static void *copy(void *to, const void *from, size_t size)
 
 /* Nobody waits, unless the harness has a futex of its own. */
 #ifndef FUTEX
-void lade_futex_wake(_Atomic uint32_t *word, int count)
-{
-    (void)word;
-    (void)count;
-    assert(0);
-}
+#include "event/nobody_waits.h"
 #endif
 
 static struct lade_bag *bag;

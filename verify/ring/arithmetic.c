@@ -10,6 +10,8 @@
 #define SEQUENTIAL
 #include "harness.h"
 
+#include "event/nobody_waits.h"
+
 #include "ring.c"
 
 uint64_t nondet_uint64(void);

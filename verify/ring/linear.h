@@ -66,6 +66,8 @@ static int pop(int id)
 }
 
 #elif defined LINEAR_MPMC
+#include "event/nobody_waits.h"
+
 #include "ring.c"
 
 static struct lade_mpmc *ring;
@@ -73,8 +75,9 @@ static struct lade_mpmc_handle *handle[THREADS + 1];
 
 static void make(void)
 {
-    int status = lade_mpmc_create(&ring, CAPACITY, THREADS + 1, NULL);
+    int status = lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY, .handles = THREADS + 1});
 
+    assert(status == LADE_OK);
     for (int i = 0; i <= THREADS; i++)
         status = status == LADE_OK ? lade_mpmc_join(ring, &handle[i]) : status;
     assert(status == LADE_OK);
@@ -97,13 +100,15 @@ static int pop(int id)
 }
 
 #else
+#include "event/nobody_waits.h"
+
 #include "ring.c"
 
 static struct lade_spsc *ring;
 
 static void make(void)
 {
-    int status = lade_spsc_create(&ring, CAPACITY, NULL);
+    int status = lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY});
 
     assert(status == LADE_OK);
 }

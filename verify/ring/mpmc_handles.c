@@ -8,6 +8,8 @@
 #define THREADS 2
 #include "harness.h"
 
+#include "event/nobody_waits.h"
+
 #include "ring.c"
 
 static struct lade_mpmc *ring;
@@ -15,7 +17,7 @@ static bool joined[THREADS];
 
 static void setup(void)
 {
-    assert(lade_mpmc_create(&ring, 2, 1, NULL) == LADE_OK);
+    assert(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 2, .handles = 1}) == LADE_OK);
     joined[0] = joined[1] = false;
 }
 

@@ -9,6 +9,8 @@
 #define THREADS 2
 #include "harness.h"
 
+#include "event/nobody_waits.h"
+
 #include "ring.c"
 
 #ifndef AFTER_CALL
@@ -20,7 +22,7 @@ static int status[THREADS][2];
 
 static void setup(void)
 {
-    assert(lade_spsc_create(&ring, 2, NULL) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 2}) == LADE_OK);
     assert(lade_spsc_push(ring, 1) == LADE_OK);
 }
 

@@ -8,6 +8,8 @@
 #define THREADS 2
 #include "harness.h"
 
+#include "event/nobody_waits.h"
+
 #include "ring.c"
 
 enum { CAPACITY = 2 };
@@ -17,7 +19,7 @@ static uint64_t pushed, popped;
 
 static void setup(void)
 {
-    assert(lade_spsc_create(&ring, CAPACITY, NULL) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY}) == LADE_OK);
     pushed = 0;
     popped = 0;
 }

@@ -8,13 +8,15 @@
 #define THREADS 2
 #include "harness.h"
 
+#include "event/nobody_waits.h"
+
 #include "ring.c"
 
 static struct lade_spsc *ring;
 
 static void setup(void)
 {
-    assert(lade_spsc_create(&ring, 8, NULL) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 8}) == LADE_OK);
     assert(is_few(ring, 1) && !is_few(ring, 2));
 }
 

@@ -1,0 +1,11 @@
+/* harness
+ * property: a bounded queue that can be closed explains whatever pushes, pops and a close see of a ring with waits, FULL, EMPTY and CLOSED included
+ * engines: explore
+ * threads: 3
+ * bound: spsc; capacity 1; two pushes, two pops, close
+ * executions: 20
+ * cover: full empty push_closed pop_closed
+ * timeout: 240
+ */
+#define SPSC
+#include "mpmc_close_lin.c"
