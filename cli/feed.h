@@ -25,16 +25,17 @@ struct feed_transforms {
 };
 
 struct feed_options {
-    const char *source, *consumer, *device, *table, *save, *log, *json, *html, *timeline;
+    const char *source, *consumer, *device, *table, *part_name, *save, *log, *json, *html, *timeline;
     const char *resume[JOINED_MAX];
     unsigned resumes;
     uint64_t epochs, batches, batch, threads, slots, depth, seed, split_seed, stream, faults_max, save_every, work,
         memory;
     uint32_t weight[LADE_SPLIT_PARTS_MAX];
     unsigned parts;
-    uint64_t part, shard, shards;
+    uint64_t shard, shards;
+    unsigned part; /* found by part_name when the split is open */
     bool as_ready, balanced, pad, drop_last;
-    bool weights_given; /* --split or --split-seed */
+    bool weights_given, split_seeded; /* --split or --split-seed was given; --split-seed was */
     enum lade_fault fault;
     struct feed_transforms transforms;
     double rate;

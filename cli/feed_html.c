@@ -278,7 +278,7 @@ static void put_run(FILE *to, const struct feed *f)
     section(to, "run", "This run");
     fputs("<table>\n", to);
     row(to, "source", f->o.source);
-    row(to, "part", part_name(f->parts, (unsigned)f->o.part, room, sizeof room));
+    row(to, "part", part_name(f->parts, f->o.part, room, sizeof room));
     row(to, "order", order_name(f));
     row(to, "consumer", f->consumer->name);
     if (f->device.on) {

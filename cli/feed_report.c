@@ -24,8 +24,9 @@ static void print_head(FILE *to, const struct feed *f)
     fprintf(
         to,
         "  fed          %llu samples of %s in %llu batches of %llu, epochs %llu to %llu; %llu workers, %s, seed %llu\n",
-        (big)f->samples, part_name(f->parts, (unsigned)f->o.part, room, sizeof room), (big)f->batches, (big)f->o.batch,
-        (big)f->first_epoch, (big)f->last_epoch, (big)f->o.threads, order_name(f), (big)f->o.seed);
+        (big)f->samples, f->parts == 1 ? "the whole source" : part_name(f->parts, f->o.part, room, sizeof room),
+        (big)f->batches, (big)f->o.batch, (big)f->first_epoch, (big)f->last_epoch, (big)f->o.threads, order_name(f),
+        (big)f->o.seed);
     fprintf(to, "  holds        %s\n", f->claim);
 }
 

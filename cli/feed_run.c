@@ -52,7 +52,7 @@ static int start(struct feed *f, struct lade_loader **loader)
         .source = f->source,
         .pipeline = f->pipeline,
         .split = f->split,
-        .part = (unsigned)o->part,
+        .part = o->part,
         .seed = o->seed,
         .batch = o->batch,
         .drop_last = o->drop_last,

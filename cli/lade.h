@@ -6,6 +6,7 @@
 #include "output.h"
 
 #include <lade/source.h>
+#include <lade/split.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,8 +26,20 @@ bool take_number(const char *command, const char *option, const char *text, uint
 /* The exit code for an error of a source, after a message. */
 int source_trouble(const char *command, const struct lade_error *error);
 
-/* Name of a part of a split: train and test, or train, valid and test, or part0, ... */
+/*
+ * The weights of the parts: 2 or more whole numbers with a colon or a comma between them. False after a message. weight has
+ * LADE_SPLIT_PARTS_MAX elements.
+ */
+bool take_weights(const char *command, const char *option, const char *text, uint32_t *weight, unsigned *parts);
+
+/* Name of a part of a split: train and test, or train, validation and test, or part0, ... */
 const char *part_name(unsigned parts, unsigned part, char *room, size_t size);
+
+/*
+ * The part with this name or number; valid and val are short for validation. names: NULL for those of part_name(). False
+ * where there is none.
+ */
+bool find_part(char *const *names, unsigned parts, const char *text, size_t size, unsigned *part);
 
 /* Of a clock that only goes on. */
 double seconds_now(void);
