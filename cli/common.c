@@ -119,22 +119,65 @@ double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-void progress_line(const char *what, uint64_t done, uint64_t total)
+const char *grouped(uint64_t number)
+{
+    static char text[8][32];
+    static unsigned next;
+    char *const room = text[next++ % 8], *to = room + sizeof text[0] - 1;
+    unsigned digits = 0;
+
+    *to = '\0';
+    do {
+        if (digits > 0 && digits % 3 == 0)
+            *--to = ',';
+        *--to = (char)('0' + number % 10);
+        digits++;
+    } while (number /= 10);
+    return to;
+}
+
+static void print_progress(const char *what, const char *unit, double done, double total, double seconds)
+{
+    const double rate = seconds > 0 ? done / seconds : 0;
+
+    if (total < (double)UINT64_MAX) {
+        const int full = (int)(40 * done / total);
+        fprintf(stderr, "\r%s [%.*s%*s] %3d %%", what, full, "########################################", 40 - full, "",
+                (int)(100 * done / total));
+    } else {
+        fprintf(stderr, "\r%s %s", what, grouped((uint64_t)done));
+    }
+    fprintf(stderr, ", %s %s/s", grouped((uint64_t)(rate + 0.5)), unit);
+    if (total < (double)UINT64_MAX && rate > 0) {
+        const uint64_t left = (uint64_t)((total - done) / rate);
+        fprintf(stderr, ", %s:%02u:%02u left", grouped(left / 3600), (unsigned)(left / 60 % 60), (unsigned)(left % 60));
+    }
+    fputs("\033[K", stderr);
+}
+
+void progress_line(const char *what, const char *unit, uint64_t done, uint64_t total)
 {
     static int terminal = -1;
-    static double last;
+    static double begin, last;
+    static const char *current;
 
     if (terminal < 0)
         terminal = isatty(STDERR_FILENO);
     if (!terminal)
         return;
-    if (done == total)
+    const double now = seconds_now();
+    if (done == total) {
         fputs("\r\033[K", stderr);
-    else if (seconds_now() - last >= 0.1) {
-        int full = (int)(40.0 * (double)done / (double)total);
-        fprintf(stderr, "\r%s [%.*s%*s] %3d %%", what, full, "########################################", 40 - full, "",
-                (int)(100.0 * (double)done / (double)total));
-        last = seconds_now();
+        current = NULL;
+        return;
+    }
+    if (!current || strcmp(current, what) != 0) {
+        current = what;
+        begin = now;
+    }
+    if (now - last >= 0.1) {
+        print_progress(what, unit, (double)done, (double)total, now - begin);
+        last = now;
     }
 }
 

@@ -8,6 +8,7 @@
 #define LADE_CLI_FEED_H
 
 #include <lade/loader.h>
+#include <lade/report.h>
 
 #include <stdio.h>
 
@@ -151,9 +152,9 @@ struct feed {
     struct curve speed; /* seconds, samples so far */
     uint64_t batches, samples, bytes, saves;
     bool lost; /* a batch that the loader gave out did not reach the consumer: the loader's state is ahead of it */
-    uint64_t first_epoch, last_epoch; /* of batches that came */
+    uint64_t first_epoch, epochs; /* of batches that came; of an endless stream 0 */
     double seconds;
-    double anonymous;        /* bytes of memory that are no file's, at the end; 0: not known */
+    uint64_t anonymous;      /* bytes of memory that are no file's, at the end; 0: not known */
     int status;              /* of the loader at the end: LADE_CLOSED, or LADE_OK where --batches ended it */
     struct lade_error error; /* where it is neither */
 };
@@ -175,15 +176,10 @@ int feed_signal(void);
 /* The exit code for an error, after a message. */
 int feed_trouble(const struct lade_error *error);
 
-/* Everything that the reports tell and that is not in struct feed. */
+/* What the reports say. */
 struct figures {
-    double samples_rate, bytes_rate;
-    double read, transform, plan, wait; /* shares of the workers' time */
-    double busy, stall;                 /* shares of the consumer's time */
-    const char *bottleneck;             /* "read", "transform", "plan" or "consumer" */
-    double t1, t2, together;            /* seconds for a batch: loading, using, and as it was */
-    double saved, bound;                /* shares of t1 + t2 */
-    double peak_memory;                 /* bytes */
+    struct lade_report report;
+    struct lade_report_times times;
     struct lade_split_tests audit;
     bool audited;
     double drawn_p; /* of the classes that were drawn against those of the part, or equal ones; -1: not tested */
@@ -195,7 +191,7 @@ struct figures {
     unsigned faults;
 };
 /* Bytes of memory of this process that are no file's; 0 where the system does not tell. */
-double anonymous_memory(void);
+uint64_t anonymous_memory(void);
 
 void feed_figure(struct feed *f, struct figures *g);
 

@@ -161,9 +161,9 @@ static int translate(struct feed *f, struct lade_split *table, enum lade_split_s
         if (status != LADE_OK)
             return system_trouble(name, lade_status_text(status));
         if (i % 256 == 0)
-            progress_line("parts", i, f->info->count);
+            progress_line("parts", "samples", i, f->info->count);
     }
-    progress_line("parts", 1, 1);
+    progress_line("parts", "samples", 1, 1);
     return EXIT_DONE;
 }
 
@@ -280,9 +280,9 @@ int feed_classify(struct feed *f)
     for (uint64_t i = 0; i < count && !feed_signal(); i++) {
         classify(f, i);
         if (i % 256 == 0)
-            progress_line("classes", i, count);
+            progress_line("classes", "samples", i, count);
     }
-    progress_line("classes", 1, 1);
+    progress_line("classes", "samples", 1, 1);
     return EXIT_DONE;
 }
 

@@ -44,8 +44,14 @@ bool find_part(char *const *names, unsigned parts, const char *text, size_t size
 /* Of a clock that only goes on. */
 double seconds_now(void);
 
-/* One line on a terminal, rewritten ten times a second; nothing in a pipe. done == total ends it. */
-void progress_line(const char *what, uint64_t done, uint64_t total);
+/*
+ * One line on a terminal, rewritten ten times a second: share, rate in units and time left; nothing in a pipe. total UINT64_MAX:
+ * not known, then without share and time left. done == total ends it.
+ */
+void progress_line(const char *what, const char *unit, uint64_t done, uint64_t total);
+
+/* A number with commas between its thousands, to be printed at once: the eighth call after this one overwrites it. */
+const char *grouped(uint64_t number);
 
 /* "lade " and the text as a line of standard error; control characters in it, of file names for example, are escaped. */
 #if defined __GNUC__
