@@ -38,14 +38,77 @@ int source_trouble(const char *command, const struct lade_error *error)
     }
 }
 
+static bool bad_weights(const char *command, const char *option, const char *text)
+{
+    say_error("%s: --%s takes 2 to %d weights such as 80:20 or 8,1,1, not '%s'", command, option, LADE_SPLIT_PARTS_MAX,
+              text);
+    return false;
+}
+
+/* A single weight is most often a share in percent. */
+static bool single_weight(const char *command, const char *option, const char *text, unsigned long value)
+{
+    if (value > 1 && value < 100)
+        say_error("%s: --%s takes 2 or more weights, not '%s'; did you mean %lu:%lu?", command, option, text, value,
+                  100 - value);
+    else
+        say_error("%s: --%s takes 2 or more weights such as 80:20, not '%s'", command, option, text);
+    return false;
+}
+
+bool take_weights(const char *command, const char *option, const char *text, uint32_t *weight, unsigned *parts)
+{
+    const char *const between = strpbrk(text, ":,"), *at = text;
+
+    for (*parts = 0; *parts < LADE_SPLIT_PARTS_MAX; at++) {
+        char *end = NULL;
+        errno = 0;
+        const unsigned long long value = strtoull(at, &end, 10);
+        if (*at < '0' || *at > '9' || errno || value > UINT32_MAX || (*end && (!between || *end != *between)))
+            break;
+        weight[(*parts)++] = (uint32_t)value;
+        at = end;
+        if (!*end)
+            return *parts > 1 || single_weight(command, option, text, (unsigned long)value);
+    }
+    return bad_weights(command, option, text);
+}
+
 const char *part_name(unsigned parts, unsigned part, char *room, size_t size)
 {
-    static const char *const two[] = {"train", "test"}, *const three[] = {"train", "valid", "test"};
+    static const char *const two[] = {"train", "test"}, *const three[] = {"train", "validation", "test"};
 
     if (parts == 2 || parts == 3)
         return parts == 2 ? two[part] : three[part];
     (void)snprintf(room, size, "part%u", part);
     return room;
+}
+
+static bool same_text(const char *name, const char *text, size_t size)
+{
+    return strlen(name) == size && memcmp(name, text, size) == 0;
+}
+
+bool find_part(char *const *names, unsigned parts, const char *text, size_t size, unsigned *part)
+{
+    const bool short_form = same_text("valid", text, size) || same_text("val", text, size);
+    unsigned number = 0;
+    char room[32];
+
+    for (unsigned i = 0; i < parts; i++) {
+        const char *name = names ? names[i] : part_name(parts, i, room, sizeof room);
+        if (same_text(name, text, size) || (short_form && strcmp(name, "validation") == 0)) {
+            *part = i;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < '0' || text[i] > '9' || number >= parts)
+            return false;
+        number = number * 10 + (unsigned)(text[i] - '0');
+    }
+    *part = number;
+    return size > 0 && number < parts;
 }
 
 double seconds_now(void)
@@ -56,22 +119,65 @@ double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-void progress_line(const char *what, uint64_t done, uint64_t total)
+const char *grouped(uint64_t number)
+{
+    static char text[8][32];
+    static unsigned next;
+    char *const room = text[next++ % 8], *to = room + sizeof text[0] - 1;
+    unsigned digits = 0;
+
+    *to = '\0';
+    do {
+        if (digits > 0 && digits % 3 == 0)
+            *--to = ',';
+        *--to = (char)('0' + number % 10);
+        digits++;
+    } while (number /= 10);
+    return to;
+}
+
+static void print_progress(const char *what, const char *unit, double done, double total, double seconds)
+{
+    const double rate = seconds > 0 ? done / seconds : 0;
+
+    if (total < (double)UINT64_MAX) {
+        const int full = (int)(40 * done / total);
+        fprintf(stderr, "\r%s [%.*s%*s] %3d %%", what, full, "########################################", 40 - full, "",
+                (int)(100 * done / total));
+    } else {
+        fprintf(stderr, "\r%s %s", what, grouped((uint64_t)done));
+    }
+    fprintf(stderr, ", %s %s/s", grouped((uint64_t)(rate + 0.5)), unit);
+    if (total < (double)UINT64_MAX && rate > 0) {
+        const uint64_t left = (uint64_t)((total - done) / rate);
+        fprintf(stderr, ", %s:%02u:%02u left", grouped(left / 3600), (unsigned)(left / 60 % 60), (unsigned)(left % 60));
+    }
+    fputs("\033[K", stderr);
+}
+
+void progress_line(const char *what, const char *unit, uint64_t done, uint64_t total)
 {
     static int terminal = -1;
-    static double last;
+    static double begin, last;
+    static const char *current;
 
     if (terminal < 0)
         terminal = isatty(STDERR_FILENO);
     if (!terminal)
         return;
-    if (done == total)
+    const double now = seconds_now();
+    if (done == total) {
         fputs("\r\033[K", stderr);
-    else if (seconds_now() - last >= 0.1) {
-        int full = (int)(40.0 * (double)done / (double)total);
-        fprintf(stderr, "\r%s [%.*s%*s] %3d %%", what, full, "########################################", 40 - full, "",
-                (int)(100.0 * (double)done / (double)total));
-        last = seconds_now();
+        current = NULL;
+        return;
+    }
+    if (!current || strcmp(current, what) != 0) {
+        current = what;
+        begin = now;
+    }
+    if (now - last >= 0.1) {
+        print_progress(what, unit, (double)done, (double)total, now - begin);
+        last = now;
     }
 }
 

@@ -14,90 +14,94 @@
 
 static void help(void)
 {
-    puts("usage: lade feed [SOURCE] [OPTION...]\n"
-         "\n"
-         "Feeds a part of a data set to a consumer in batches that worker threads make, and reports how fast that was, "
-         "what\n"
-         "waited for what, and whether each sample came exactly once. SOURCE is one of (default: synthetic)\n"
-         "  synthetic[:count=N|endless,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N|random]\n"
-         "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
-         "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE]\n"
-         "  records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]\n"
-         "  images:DIR[,size=HEIGHTxWIDTH][,pixels=N]");
+    puts(
+        "usage: lade feed [SOURCE] [OPTION...]\n"
+        "\n"
+        "Worker threads make batches of a data set and feed them to a consumer. The report at the end shows the speed, "
+        "what\n"
+        "was the bottleneck, and whether each sample arrived exactly once. SOURCE is one of (default: synthetic)\n"
+        "  synthetic[:count=N|endless,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N|random]\n"
+        "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
+        "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE]\n"
+        "  records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]\n"
+        "  images:DIR[,size=HEIGHTxWIDTH][,pixels=N]");
     puts("\n"
          "batches\n"
-         "  --epochs N            times that the part is fed (2)\n"
-         "  --batches N           stop after so many\n"
-         "  --batch N             samples of a batch (128)\n"
-         "  --drop-last           leave out what is less than a batch at the end of an epoch\n"
-         "  --threads N           workers (processors)\n"
-         "  --slots N             batches that wait for the consumer or are with it (2 for each worker, and 2)\n"
-         "  --seed N|random       of order and transforms (1)\n"
-         "  --as-ready            batches come as they are ready, not in order\n"
-         "  --stream N            samples come as they are ready through a buffer of N, drawn uniformly\n"
-         "  --balanced            each class equally often: samples are drawn with replacement\n"
-         "  --shard R/N           shard R of N, from 0\n"
-         "  --pad                 shards are made equally long by repeating samples, not by leaving some out\n"
+         "  --epochs N            number of epochs (2)\n"
+         "  --batches N           stop after N batches\n"
+         "  --batch N             samples per batch (128)\n"
+         "  --drop-last           drop the last batch of an epoch if it is not full\n"
+         "  --threads N           worker threads (one per processor)\n"
+         "  --slots N             batches that are ready or with the consumer, at most (2 per worker, plus 2)\n"
+         "  --seed N|random       seed of the order and of random transforms (1)\n"
+         "  --as-ready            deliver batches as soon as they are ready, not in order\n"
+         "  --stream N            shuffle through a buffer of N samples; epochs mix\n"
+         "  --balanced            draw each class equally often, with replacement\n"
+         "  --shard R/N           feed shard R of N, counted from 0\n"
+         "  --pad                 make shards equally long by repeating samples instead of dropping some\n"
          "  --fault fail|skip|substitute\n"
-         "                        what happens where a sample cannot be read (fail)\n"
-         "  --faults-max N        so many are borne in an epoch; the next one fails");
+         "                        what to do with a sample that cannot be read (fail)\n"
+         "  --faults-max N        tolerate N faults per epoch, then fail");
     puts("\n"
          "parts\n"
-         "  --split A:B[:...]     weights of the parts, chosen by a hash of the sample's key; none: one part (80:20)\n"
-         "  --split-seed N        of that hash (0)\n"
-         "  --split-table FILE    parts of lade split assign instead, with its weights; it knows samples by their\n"
-         "                        names\n"
-         "  --memory MIB          that the quotas of a table may take when it is read, at most (1024)\n"
-         "  --part N              that is fed, from 0 (0)\n"
+         "  --split A:B[:...]     split the source by weights, 80:20 or 8,1,1: a hash of the sample's key chooses its\n"
+         "                        part (none: the whole source is one part)\n"
+         "  --split-seed N        seed of that hash (0)\n"
+         "  --split-table FILE    take parts and weights from a table of lade split assign, which knows samples by\n"
+         "                        name\n"
+         "  --memory MIB          memory limit for the quotas of the table (1024)\n"
+         "  --part train|validation|test|N\n"
+         "                        the part to feed: train or test of two, train, validation or test of three, or its\n"
+         "                        number from 0 (0)\n"
          "\n"
          "transforms, in this order\n"
-         "  --resize HxW          bilinear\n"
-         "  --crop HxW            the rectangle in the middle\n"
-         "  --crop-random P       zeros around, P wide, then a rectangle of the size before, anywhere\n"
-         "  --flip                left becomes right, with probability 1/2\n"
-         "  --normalise           to f32: (x - mean) / deviation, bytes as 0 to 1\n"
-         "  --mean A[,B...]       for all channels, or for each (0.5)\n"
-         "  --deviation A[,B...]  likewise (0.25)\n"
-         "  --layout hwc|chw      channels of a pixel together, or each channel a picture");
+         "  --resize HxW          resize, bilinear\n"
+         "  --crop HxW            keep a rectangle in the centre\n"
+         "  --crop-random P       pad with P zeros on each side, then crop to the size before at a random position\n"
+         "  --flip                mirror left and right with probability 1/2\n"
+         "  --normalise           convert to f32: (x - mean) / deviation, with bytes scaled to 0 to 1\n"
+         "  --mean A[,B...]       one mean for all channels, or one for each (0.5)\n"
+         "  --deviation A[,B...]  one deviation for all channels, or one for each (0.25)\n"
+         "  --layout hwc|chw      channels last, or channels first");
     puts("\n"
          "consumer\n"
          "  --consumer softmax|null\n"
-         "                        softmax regression, tested with the last part at the end; or nothing (softmax where\n"
-         "                        there are labels and u8 or f32 samples, else null)\n"
+         "                        train a softmax regression, and test it on the last part if the source is split; or\n"
+         "                        do nothing (softmax for labelled u8 or f32 samples, else null)\n"
          "  --device host|opencl|cuda\n"
-         "                        batches go to a device, which normalises bytes, with mean 0.5 and deviation 0.25,\n"
-         "                        without --normalise, --mean and --deviation; opencl: and learns by softmax\n"
+         "                        copy batches to a device, which normalises bytes, with mean 0.5 and deviation 0.25,\n"
+         "                        in place of --normalise, --mean and --deviation; opencl also trains the softmax\n"
          "  --depth N             batches on the device or on their way there (3)\n"
-         "  --rate X              step of softmax (from the first batch)\n"
-         "  --work N              microseconds that the consumer sleeps besides for each batch, as for a device\n"
+         "  --rate X              learning rate of the softmax (chosen by the first batch)\n"
+         "  --work N              sleep N microseconds after each batch, to stand for a slower consumer\n"
          "\n"
          "state and reports\n"
-         "  --save FILE           where the consumer stands, at the end, also after an error or a signal\n"
+         "  --save FILE           save the position at the end, also after an error or a signal\n"
          "  --save-every N        and after every N batches\n"
-         "  --resume FILE         goes on from there; several files: states of all shards, in any order. What softmax\n"
-         "                        learnt is no part of it\n"
-         "  --log FILE            epoch and numbers of the samples of each batch, a line each; on disk before a state\n"
-         "                        is saved. With --resume it is continued\n"
-         "  --check               count each sample, and classes and parts of all (up to 100 million samples)\n"
-         "  --no-check            do not: nothing is remembered for a sample\n"
-         "  --json FILE           the figures as JSON; - is standard output, and the words go to standard error\n"
-         "  --html FILE           a page with plots\n"
-         "  --timeline FILE       batches from the workers to the device against time, a picture (SVG)\n"
-         "  --help");
+         "  --resume FILE         continue from a saved position; repeat it for the states of all shards, in any\n"
+         "                        order. The trained model is not part of a state\n"
+         "  --log FILE            write epoch and sample numbers of each batch, one line each; synced before a state\n"
+         "                        is saved, and continued by --resume\n"
+         "  --check               count every sample, class and part (default up to 100 million samples)\n"
+         "  --no-check            do not count, and keep nothing in memory per sample\n"
+         "  --json FILE           write the report as JSON; - is standard output, and the text goes to standard error\n"
+         "  --html FILE           write the report as a page with plots\n"
+         "  --timeline FILE       draw the batches from the workers to the device against time (SVG)\n"
+         "  --help                show this text");
     puts("\n"
          "examples:\n"
          "  lade feed\n"
          "  lade feed cifar10:/tmp/cifar --epochs 10 --crop-random 4 --flip --normalise --html report.html\n"
+         "  lade feed cifar10:/tmp/cifar --split 80:20 --part train\n"
          "  lade feed images:/tmp/pictures,size=64x64 --split-table images.split --fault skip --json -\n"
          "  lade feed synthetic:count=1000000 --consumer null --save state --save-every 100\n"
          "  lade feed synthetic:count=1000000 --consumer null --save state --resume state\n"
          "  lade feed --device opencl --epochs 5 --timeline slots.svg\n"
          "  lade feed synthetic:count=endless --stream 10000 --batches 1000\n"
          "\n"
-         "exit codes: 0 done, 1 a sample was lost, repeated or damaged, or too many were, 2 wrong use, 3 trouble of "
-         "the\n"
-         "            system, 130 ended by Ctrl-C and 143 by SIGTERM, in good order: state and reports are written\n"
-         "            once batches are made");
+         "exit codes: 0 done, 1 a sample was lost, repeated or damaged, or there were too many faults, 2 wrong use,\n"
+         "            3 system error, 130 ended by Ctrl-C and 143 by SIGTERM, after state and reports were written\n"
+         "            if a batch had been delivered");
 }
 
 static bool complain(const char *option, const char *takes, const char *text)
@@ -118,26 +122,6 @@ static bool take_pair(const char *option, const char *text, char between, uint64
     if (*last || *a > most || *b > most || *b == 0 || (between == 'x' && *a == 0))
         return complain(option, between == 'x' ? "HEIGHTxWIDTH" : "R/N", text);
     return true;
-}
-
-static bool take_weights(struct feed_options *o, const char *text)
-{
-    char *end = NULL;
-
-    o->weight[0] = 1;
-    o->parts = 1;
-    if (!strcmp(text, "none"))
-        return true;
-    for (o->parts = 0;; text = end + 1) {
-        if (o->parts == LADE_SPLIT_PARTS_MAX || *text < '0' || *text > '9')
-            return complain("split", "up to 255 weights like 80:20, or none", text);
-        unsigned long long value = strtoull(text, &end, 10);
-        if (value > UINT32_MAX || (*end && *end != ':'))
-            return complain("split", "up to 255 weights like 80:20, or none", text);
-        o->weight[o->parts++] = (uint32_t)value;
-        if (!*end)
-            return true;
-    }
 }
 
 static bool take_numbers(const char *option, const char *text, bool above_zero, double *to, unsigned *count)
@@ -177,7 +161,6 @@ enum {
     STREAM,
     FAULTS_MAX,
     SPLIT_SEED,
-    PART,
     WORK,
     DEPTH,
     MEMORY,
@@ -191,6 +174,7 @@ enum {
     CHECK,
     NO_CHECK, /* those up to here take nothing */
     SPLIT_TABLE,
+    PART,
     SAVE,
     LOG,
     JSON,
@@ -221,7 +205,6 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"stream", 1, 0, STREAM},
                                       {"faults-max", 1, 0, FAULTS_MAX},
                                       {"split-seed", 1, 0, SPLIT_SEED},
-                                      {"part", 1, 0, PART},
                                       {"work", 1, 0, WORK},
                                       {"depth", 1, 0, DEPTH},
                                       {"memory", 1, 0, MEMORY},
@@ -235,6 +218,7 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"check", 0, 0, CHECK},
                                       {"no-check", 0, 0, NO_CHECK},
                                       {"split-table", 1, 0, SPLIT_TABLE},
+                                      {"part", 1, 0, PART},
                                       {"save", 1, 0, SAVE},
                                       {"log", 1, 0, LOG},
                                       {"json", 1, 0, JSON},
@@ -270,7 +254,6 @@ static bool take_count(struct feed_options *o, int which)
                  [STREAM] = {&o->stream, 1, LADE_BAG_MAX},
                  [FAULTS_MAX] = {&o->faults_max, 1, UINT64_MAX},
                  [SPLIT_SEED] = {&o->split_seed, 0, UINT64_MAX},
-                 [PART] = {&o->part, 0, LADE_SPLIT_PARTS_MAX - 1},
                  [WORK] = {&o->work, 0, 3600000000},
                  [DEPTH] = {&o->depth, 1, DEPTH_MAX},
                  [MEMORY] = {&o->memory, 1, UINT32_MAX},
@@ -295,8 +278,9 @@ static void take_switch(struct feed_options *o, int which)
 
 static void take_text(struct feed_options *o, int which)
 {
-    const char **const place[] = {[SPLIT_TABLE] = &o->table, [SAVE] = &o->save, [LOG] = &o->log,
-                                  [JSON] = &o->json,         [HTML] = &o->html, [TIMELINE] = &o->timeline};
+    const char **const place[] = {
+        [SPLIT_TABLE] = &o->table, [PART] = &o->part_name, [SAVE] = &o->save,        [LOG] = &o->log,
+        [JSON] = &o->json,         [HTML] = &o->html,      [TIMELINE] = &o->timeline};
 
     *place[which] = optarg;
 }
@@ -321,7 +305,10 @@ static bool take_other(struct feed_options *o, int which)
         o->fault = (enum lade_fault)picked;
         return good;
     case SPLIT:
-        return take_weights(o, optarg);
+        if (strcmp(optarg, "none") != 0)
+            return take_weights("feed", name, optarg, o->weight, &o->parts);
+        o->parts = 1;
+        return true;
     case RESIZE:
         return take_pair(name, optarg, 'x', LADE_IMAGE_MAX, &t->resize_height, &t->resize_width);
     case CROP:
@@ -367,6 +354,8 @@ static const char *contradiction(const struct feed_options *o)
         return "--save-every needs --save";
     if (o->table && o->weights_given)
         return "--split-table has weights and a seed of its own; leave --split and --split-seed out";
+    if (o->split_seeded && o->parts == 1 && !o->table)
+        return "--split-seed needs --split";
     if (o->pad && o->shards == 0)
         return "--pad needs --shard";
     if (o->faults_max && o->fault == LADE_FAULT_FAIL)
@@ -387,6 +376,7 @@ static bool parse(struct feed_options *o, int argc, char **argv)
             exit(EXIT_DONE);
         }
         o->weights_given = o->weights_given || c == SPLIT || c == SPLIT_SEED;
+        o->split_seeded = o->split_seeded || c == SPLIT_SEED;
         if (c == '?') {
             good = false;
         } else if (c <= SAVE_EVERY) {
@@ -488,8 +478,8 @@ int feed_main(int argc, char **argv)
                                 .threads = processors(),
                                 .seed = 1,
                                 .memory = 1024,
-                                .weight = {80, 20},
-                                .parts = 2,
+                                .weight = {1},
+                                .parts = 1,
                                 .transforms = {.layout = -1},
                                 .check = -1};
     if (!parse(&f.o, argc, argv)) {

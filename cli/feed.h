@@ -8,6 +8,7 @@
 #define LADE_CLI_FEED_H
 
 #include <lade/loader.h>
+#include <lade/report.h>
 
 #include <stdio.h>
 
@@ -25,17 +26,18 @@ struct feed_transforms {
 };
 
 struct feed_options {
-    const char *source, *consumer, *device, *table, *save, *log, *json, *html, *timeline;
+    const char *source, *consumer, *device, *table, *part_name, *save, *log, *json, *html, *timeline;
     const char *resume[JOINED_MAX];
     unsigned resumes;
     uint64_t epochs, batches, batch, threads, slots, depth, seed, split_seed, stream, faults_max, save_every, work,
         memory;
     uint32_t weight[LADE_SPLIT_PARTS_MAX];
     unsigned parts;
-    uint64_t part, shard, shards;
+    uint64_t shard, shards;
+    unsigned part; /* found by part_name when the split is open */
     bool as_ready, balanced, pad, drop_last;
-    bool random_seed;   /* --seed random: the loader draws it */
-    bool weights_given; /* --split or --split-seed */
+    bool random_seed;                 /* --seed random: the loader draws it */
+    bool weights_given, split_seeded; /* --split or --split-seed was given; --split-seed was */
     enum lade_fault fault;
     struct feed_transforms transforms;
     double rate;
@@ -151,9 +153,9 @@ struct feed {
     struct curve speed; /* seconds, samples so far */
     uint64_t batches, samples, bytes, saves;
     bool lost; /* a batch that the loader gave out did not reach the consumer: the loader's state is ahead of it */
-    uint64_t first_epoch, last_epoch; /* of batches that came */
+    uint64_t first_epoch, epochs; /* of batches that came; of an endless stream 0 */
     double seconds;
-    double anonymous;        /* bytes of memory that are no file's, at the end; 0: not known */
+    uint64_t anonymous;      /* bytes of memory that are no file's, at the end; 0: not known */
     int status;              /* of the loader at the end: LADE_CLOSED, or LADE_OK where --batches ended it */
     struct lade_error error; /* where it is neither */
 };
@@ -175,15 +177,10 @@ int feed_signal(void);
 /* The exit code for an error, after a message. */
 int feed_trouble(const struct lade_error *error);
 
-/* Everything that the reports tell and that is not in struct feed. */
+/* What the reports say. */
 struct figures {
-    double samples_rate, bytes_rate;
-    double read, transform, plan, wait; /* shares of the workers' time */
-    double busy, stall;                 /* shares of the consumer's time */
-    const char *bottleneck;             /* "read", "transform", "plan" or "consumer" */
-    double t1, t2, together;            /* seconds for a batch: loading, using, and as it was */
-    double saved, bound;                /* shares of t1 + t2 */
-    double peak_memory;                 /* bytes */
+    struct lade_report report;
+    struct lade_report_times times;
     struct lade_split_tests audit;
     bool audited;
     double drawn_p; /* of the classes that were drawn against those of the part, or equal ones; -1: not tested */
@@ -195,7 +192,7 @@ struct figures {
     unsigned faults;
 };
 /* Bytes of memory of this process that are no file's; 0 where the system does not tell. */
-double anonymous_memory(void);
+uint64_t anonymous_memory(void);
 
 void feed_figure(struct feed *f, struct figures *g);
 

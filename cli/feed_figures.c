@@ -45,42 +45,7 @@ double drawn_share(const struct feed *f, unsigned c)
     return ratio((double)f->drawn[c], (double)f->samples);
 }
 
-static double clamp(double share)
-{
-    return share < 0 ? 0 : share > 1 ? 1 : share;
-}
-
-static void figure_times(const struct feed *f, struct figures *g)
-{
-    /* Between the first question for a batch and the last answer, so that both sides have the same time. */
-    const struct lade_loader_stats *s = &f->stats, *b = &f->before;
-    const double running = (double)(s->running_time - b->running_time);
-    const double consumer_wait = (double)(s->consumer_wait_time - b->consumer_wait_time) * 1e-9;
-    const double batches = (double)f->batches;
-
-    g->samples_rate = ratio((double)f->samples, f->seconds);
-    g->bytes_rate = ratio((double)f->bytes, f->seconds);
-    g->read = clamp(ratio((double)(s->read_time - b->read_time), running));
-    g->transform = clamp(ratio((double)(s->transform_time - b->transform_time), running));
-    g->wait = clamp(ratio((double)(s->worker_wait_time - b->worker_wait_time), running));
-    g->plan = running > 0 ? clamp(1 - g->read - g->transform - g->wait) : 0;
-    g->busy = f->seconds > 0 ? 1 - clamp(ratio(consumer_wait, f->seconds)) : 0;
-    /* While the device works, the consumer may wait for buffers that are still to be copied: not for data. */
-    if (f->device.on && ratio(f->device.compute, f->seconds) > g->busy)
-        g->busy = clamp(ratio(f->device.compute, f->seconds));
-    g->stall = f->seconds > 0 ? 1 - g->busy : 0;
-    g->bottleneck = g->busy >= 1 - g->wait                               ? "consumer"
-                    : g->transform >= g->read && g->transform >= g->plan ? "transform"
-                    : g->read >= g->plan                                 ? "read"
-                                                                         : "plan";
-    g->t1 = ratio(running * 1e-9 * (1 - g->wait) / (double)f->o.threads, batches);
-    g->t2 = ratio(f->seconds * g->busy, batches);
-    g->together = ratio(f->seconds, batches);
-    g->saved = g->t1 + g->t2 > 0 ? clamp(1 - g->together / (g->t1 + g->t2)) : 0;
-    g->bound = ratio(g->t1 < g->t2 ? g->t1 : g->t2, g->t1 + g->t2);
-}
-
-double anonymous_memory(void)
+uint64_t anonymous_memory(void)
 {
     static const char name[] = "RssAnon:";
     FILE *file = fopen("/proc/self/status", "r");
@@ -92,14 +57,14 @@ double anonymous_memory(void)
             kibibytes = strtoull(line + sizeof name - 1, NULL, 10);
     if (file)
         (void)fclose(file);
-    return (double)kibibytes * 1024;
+    return kibibytes * 1024;
 }
 
-static double peak_memory(void)
+static uint64_t peak_memory(void)
 {
     struct rusage usage;
 
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss * 1024 : 0;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
 /*
@@ -148,13 +113,97 @@ static void figure_faults(struct feed *f, struct figures *g)
     free(sample);
 }
 
+/* What the library reports, from what was measured here. */
+static void fill_report(const struct feed *f, struct figures *g)
+{
+    static char part_room[LADE_SPLIT_PARTS_MAX][16];
+    static const char *part_names[LADE_SPLIT_PARTS_MAX];
+    static struct lade_report_fault faults[FAULTS_NAMED];
+    const struct feed_options *o = &f->o;
+    const struct tally *t = &f->tally;
+    const struct learnt *l = &f->learnt;
+    struct lade_report *r = &g->report;
+
+    for (unsigned p = 0; p < f->parts; p++)
+        part_names[p] = part_name(f->parts, p, part_room[p], sizeof part_room[p]);
+    for (unsigned i = 0; i < g->faults; i++)
+        faults[i] = (struct lade_report_fault){g->fault[i].name, g->fault[i].text};
+    lade_report_loader(r, &f->before, &f->stats);
+    r->guarantee = f->claim;
+    r->source = o->source;
+    r->ended = f->status == LADE_CLOSED      ? "done"
+               : f->status == LADE_OK        ? "batches"
+               : f->status == LADE_CANCELLED ? "signal"
+                                             : "error";
+    r->order = order_name(f);
+    r->consumer = f->consumer->name;
+    r->source_samples = f->info->count;
+    r->batch = o->batch;
+    r->threads = o->threads;
+    r->seed = o->seed;
+    r->shard = o->shard;
+    r->shards = o->shards;
+    r->samples = f->samples;
+    r->batches = f->batches;
+    r->bytes = f->bytes;
+    r->first_epoch = f->first_epoch;
+    r->epochs = f->epochs;
+    r->seconds = f->seconds;
+    r->peak_memory = peak_memory();
+    r->anonymous_memory = f->anonymous;
+    r->saves = f->saves;
+    r->replacement = o->balanced;
+    r->checked = t->on;
+    r->right = tally_right(t);
+    r->missing = t->missing;
+    r->repeated = t->repeated;
+    r->foreign = t->foreign;
+    r->wrong_length = t->wrong_length;
+    r->fault = faults;
+    r->faults_named = g->faults;
+    r->part = o->part;
+    r->parts = f->parts;
+    r->part_name = part_names;
+    r->part_weight = f->weight;
+    r->part_samples = f->count ? f->size : NULL;
+    r->has_split_p = g->audited;
+    r->shares_p = g->audit.shares_p;
+    r->classes_p = g->audit.classes_p;
+    r->has_drawn_p = g->drawn_p >= 0;
+    r->drawn_p = g->drawn_p;
+    r->classes = f->info->classes;
+    r->class_name = f->info->class_names;
+    r->class_samples = f->count;
+    r->class_drawn = f->drawn;
+    if (f->device.on) {
+        r->device = o->device;
+        r->device_depth = f->device.depth;
+        r->copied_bytes = f->device.bytes;
+        r->device_waits = f->device.consumer_waits;
+        r->device_copy = f->device.copy;
+        r->device_compute = f->device.compute;
+    }
+    if (l->learns && f->batches > 0) {
+        r->model = "softmax";
+        r->first_loss = l->first_loss;
+        r->last_loss = l->last_loss;
+        r->tested = l->tested;
+        r->test_loss = l->test_loss;
+        r->test_right = l->test_right;
+        r->test_samples = l->test_samples;
+        r->loss = (struct lade_report_curve){l->loss.x, l->loss.y, l->loss.points};
+    }
+    r->speed = (struct lade_report_curve){f->speed.x, f->speed.y, f->speed.points};
+}
+
 void feed_figure(struct feed *f, struct figures *g)
 {
     memset(g, 0, sizeof *g);
-    figure_times(f, g);
-    g->peak_memory = peak_memory();
     figure_drawn(f, g);
     figure_faults(f, g);
     g->audited =
         f->count && f->parts > 1 && lade_split_audit(f->count, f->classes, f->parts, f->weight, &g->audit) == LADE_OK;
+    fill_report(f, g);
+    if (lade_report_times(&g->report, &g->times) != LADE_OK)
+        g->times.bottleneck = "none"; /* never: both are of one version */
 }

@@ -52,7 +52,7 @@ static int start(struct feed *f, struct lade_loader **loader)
         .source = f->source,
         .pipeline = f->pipeline,
         .split = f->split,
-        .part = (unsigned)o->part,
+        .part = o->part,
         .seed = o->seed,
         .random_seed = o->random_seed,
         .batch = o->batch,
@@ -170,9 +170,9 @@ static void work(uint64_t microseconds)
 static int use_batch(struct feed *f, struct lade_loader *loader, const struct lade_batch *batch, FILE *log)
 {
     if (f->batches == 0)
-        f->first_epoch = f->last_epoch = batch->epoch;
-    if (batch->epoch > f->last_epoch)
-        f->last_epoch = batch->epoch;
+        f->first_epoch = batch->epoch;
+    if (batch->epoch >= f->first_epoch + f->epochs)
+        f->epochs = batch->epoch - f->first_epoch + 1;
     /* What came before the state is not known here: in the epoch that was under way, or in all of several open ones. */
     bool before = f->o.resumes && (batch->epoch == f->first_epoch || f->o.as_ready);
     if (f->tally.on && !tally_batch(&f->tally, batch, before)) {
@@ -191,17 +191,19 @@ static int use_batch(struct feed *f, struct lade_loader *loader, const struct la
     return status;
 }
 
-static uint64_t batches_in_all(const struct feed *f)
+/* Samples that are to be fed; UINT64_MAX: not known. A run that was resumed begins somewhere in its first epoch. */
+static uint64_t samples_in_all(const struct feed *f)
 {
-    uint64_t all = f->info->count == LADE_ENDLESS ? UINT64_MAX : f->before.batches * f->o.epochs;
+    const uint64_t epochs = f->o.epochs > f->first_epoch ? f->o.epochs - f->first_epoch : 0;
+    const uint64_t all = f->info->count == LADE_ENDLESS ? UINT64_MAX : f->before.samples * epochs;
+    const uint64_t most = f->o.batches > UINT64_MAX / f->o.batch ? UINT64_MAX : f->o.batches * f->o.batch;
 
-    return f->o.batches && f->o.batches < all ? f->o.batches : all;
+    return f->o.batches && most < all ? most : all;
 }
 
 /* Until the loader ends, --batches is reached, a signal comes or something goes wrong. */
 static int feed_batches(struct feed *f, struct lade_loader *loader, FILE *log)
 {
-    const uint64_t all = batches_in_all(f);
     const double begin = seconds_now();
     struct lade_batch batch;
     int status = LADE_OK;
@@ -221,11 +223,22 @@ static int feed_batches(struct feed *f, struct lade_loader *loader, FILE *log)
             curve_add(&f->speed, f->seconds, (double)f->samples);
         if (status == LADE_OK && f->o.save_every && f->batches % f->o.save_every == 0)
             status = save(f, loader, log);
-        if (f->batches < all)
-            progress_line("feeding", f->batches, all);
+        if (f->samples < samples_in_all(f))
+            progress_line("feeding", "samples", f->samples, samples_in_all(f));
     }
-    progress_line("feeding", 1, 1);
+    progress_line("feeding", "samples", 1, 1);
     return status;
+}
+
+/* Epochs of a stream mix, and a batch names the earliest of its samples: how many there were is known by their samples. */
+static void count_stream_epochs(struct feed *f)
+{
+    const uint64_t in_epoch = f->info->count == LADE_ENDLESS ? 0 : f->before.samples;
+
+    if (f->o.stream == 0)
+        return;
+    f->first_epoch = 0;
+    f->epochs = in_epoch == 0 ? 0 : f->status == LADE_CLOSED ? f->o.epochs : (f->samples + in_epoch - 1) / in_epoch;
 }
 
 /* The part that the model is tested with: the last one, when it is not the one that is fed. */
@@ -332,6 +345,7 @@ int feed_run(struct feed *f)
     (void)snprintf(f->claim, sizeof f->claim, "%s", f->before.claim);
     prepare_tally(f);
     f->status = feed_batches(f, loader, log);
+    count_stream_epochs(f);
     code = end(f, loader, log);
     tally_end(&f->tally, f->status == LADE_CLOSED);
     if (code == EXIT_DONE && f->status != LADE_CANCELLED && !caught && test(f) != LADE_OK && !caught)

@@ -161,9 +161,9 @@ static int translate(struct feed *f, struct lade_split *table, enum lade_split_s
         if (status != LADE_OK)
             return system_trouble(name, lade_status_text(status));
         if (i % 256 == 0)
-            progress_line("parts", i, f->info->count);
+            progress_line("parts", "samples", i, f->info->count);
     }
-    progress_line("parts", 1, 1);
+    progress_line("parts", "samples", 1, 1);
     return EXIT_DONE;
 }
 
@@ -213,6 +213,25 @@ static int open_split(struct feed *f)
     return status == LADE_OK ? EXIT_DONE : system_trouble("split", lade_status_text(status));
 }
 
+/* The part of --part, else the first one. */
+static int choose_part(struct feed *f)
+{
+    const char *name = f->o.part_name;
+    char room[32];
+
+    if (!name || find_part(NULL, f->parts, name, strlen(name), &f->o.part))
+        return EXIT_DONE;
+    if (f->parts == 1)
+        say_error("feed: --part %s: the whole source is one part; --split 80:20 makes two, train and test", name);
+    else if (f->parts == 2 || f->parts == 3)
+        say_error("feed: --part %s: there are parts %s, or 0 to %u", name,
+                  f->parts == 2 ? "train and test" : "train, validation and test", f->parts - 1);
+    else
+        say_error("feed: --part %s: there are parts 0 to %u, the last one also called %s", name, f->parts - 1,
+                  part_name(f->parts, f->parts - 1, room, sizeof room));
+    return EXIT_USAGE;
+}
+
 int feed_open(struct feed *f)
 {
     if (lade_source_open(&f->source, f->o.source, &f->error) != LADE_OK)
@@ -224,11 +243,7 @@ int feed_open(struct feed *f)
     int code = open_pipelines(f);
     if (code == EXIT_DONE)
         code = open_split(f);
-    if (code == EXIT_DONE && f->o.part >= f->parts) {
-        say_error("feed: --part: there are parts 0 to %u", f->parts - 1);
-        code = EXIT_USAGE;
-    }
-    return code;
+    return code == EXIT_DONE ? choose_part(f) : code;
 }
 
 /* Counts one sample, and marks it where it is in the part that is fed. */
@@ -265,9 +280,9 @@ int feed_classify(struct feed *f)
     for (uint64_t i = 0; i < count && !feed_signal(); i++) {
         classify(f, i);
         if (i % 256 == 0)
-            progress_line("classes", i, count);
+            progress_line("classes", "samples", i, count);
     }
-    progress_line("classes", 1, 1);
+    progress_line("classes", "samples", 1, 1);
     return EXIT_DONE;
 }
 

@@ -77,7 +77,7 @@ static void go_through(struct look *l)
         int status = l->o.check ? lade_source_read(l->source, i, l->sample, &label, &error)
                                 : lade_source_label(l->source, i, &label, &error);
         if (i % 256 == 0)
-            progress_line("reading", i, count);
+            progress_line("reading", "samples", i, count);
         if (status != LADE_OK) {
             if (l->damaged++ == 0)
                 l->first_damage = error;
@@ -92,7 +92,7 @@ static void go_through(struct look *l)
             l->digest = (l->digest ^ word) * UINT64_C(0x100000001b3);
         }
     }
-    progress_line("reading", count, count);
+    progress_line("reading", "samples", count, count);
 }
 
 static void print_shape(FILE *to, const struct lade_shape *shape)
@@ -111,12 +111,12 @@ static void print_classes(FILE *to, const struct look *l)
         fputs("  classes   no labels\n", to);
         return;
     }
-    fprintf(to, "  classes   %llu\n", (unsigned long long)info->classes);
+    fprintf(to, "  classes   %s\n", grouped(info->classes));
     for (uint64_t c = 0; c < most && l->frequency; c++)
         fprintf(to, "    %-5llu %10llu  %.4f  %s\n", (unsigned long long)c, (unsigned long long)l->frequency[c],
                 (double)l->frequency[c] / (double)info->count, info->class_names ? shown(info->class_names[c]) : "");
     if (most < info->classes && l->frequency)
-        fprintf(to, "    and %llu more; --classes shows them\n", (unsigned long long)(info->classes - most));
+        fprintf(to, "    and %s more; --classes shows them\n", grouped(info->classes - most));
 }
 
 static void print_samples(FILE *to, const struct look *l)
@@ -148,17 +148,16 @@ static void print_words(FILE *to, const struct look *l)
     if (info->count == LADE_ENDLESS)
         fputs("  samples   endless\n", to);
     else
-        fprintf(to, "  samples   %llu, %.1f MB\n", (unsigned long long)info->count,
-                (double)info->count * (double)info->bytes / 1e6);
+        fprintf(to, "  samples   %s, %.1f MB\n", grouped(info->count), (double)info->count * (double)info->bytes / 1e6);
     fputs("  sample    ", to);
     print_shape(to, &info->shape);
-    fprintf(to, ", %zu bytes\n  index     %llu bytes\n", info->bytes, (unsigned long long)info->index_bytes);
+    fprintf(to, ", %s bytes\n  index     %s bytes\n", grouped(info->bytes), grouped(info->index_bytes));
     print_classes(to, l);
     print_samples(to, l);
     if (l->o.check)
         fprintf(to, "  digest    %016llx\n", (unsigned long long)l->digest);
     if (l->damaged)
-        fprintf(to, "  damaged   %llu; the first: %s\n", (unsigned long long)l->damaged, l->first_damage.text);
+        fprintf(to, "  damaged   %s; the first: %s\n", grouped(l->damaged), l->first_damage.text);
 }
 
 static void print_json(FILE *to, const struct look *l)

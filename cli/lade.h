@@ -6,6 +6,7 @@
 #include "output.h"
 
 #include <lade/source.h>
+#include <lade/split.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,14 +26,32 @@ bool take_number(const char *command, const char *option, const char *text, uint
 /* The exit code for an error of a source, after a message. */
 int source_trouble(const char *command, const struct lade_error *error);
 
-/* Name of a part of a split: train and test, or train, valid and test, or part0, ... */
+/*
+ * The weights of the parts: 2 or more whole numbers with a colon or a comma between them. False after a message. weight has
+ * LADE_SPLIT_PARTS_MAX elements.
+ */
+bool take_weights(const char *command, const char *option, const char *text, uint32_t *weight, unsigned *parts);
+
+/* Name of a part of a split: train and test, or train, validation and test, or part0, ... */
 const char *part_name(unsigned parts, unsigned part, char *room, size_t size);
+
+/*
+ * The part with this name or number; valid and val are short for validation. names: NULL for those of part_name(). False
+ * where there is none.
+ */
+bool find_part(char *const *names, unsigned parts, const char *text, size_t size, unsigned *part);
 
 /* Of a clock that only goes on. */
 double seconds_now(void);
 
-/* One line on a terminal, rewritten ten times a second; nothing in a pipe. done == total ends it. */
-void progress_line(const char *what, uint64_t done, uint64_t total);
+/*
+ * One line on a terminal, rewritten ten times a second: share, rate in units and time left; nothing in a pipe. total UINT64_MAX:
+ * not known, then without share and time left. done == total ends it.
+ */
+void progress_line(const char *what, const char *unit, uint64_t done, uint64_t total);
+
+/* A number with commas between its thousands, to be printed at once: the eighth call after this one overwrites it. */
+const char *grouped(uint64_t number);
 
 /* "lade " and the text as a line of standard error; control characters in it, of file names for example, are escaped. */
 #if defined __GNUC__

@@ -18,7 +18,8 @@ class Option:
         self.name, self.takes, self.text = name, takes, text
 
     def choices(self):
-        return self.takes.split("|") if self.takes and "|" in self.takes else []
+        words = self.takes.split("|") if self.takes and "|" in self.takes else []
+        return [word for word in words if word.islower()]
 
     def is_file(self):
         return self.takes in ("FILE", "INPUT", "DIR")

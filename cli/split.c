@@ -25,7 +25,8 @@ static void help(void)
         "\n"
         "INPUT is a list with one key on a line; a CSV file whose first line names the columns key, group, class and "
         "part\n"
-        "(key is needed; a part that is named is recorded as it is); or a directory, where a file's path is its key, "
+        "(key is needed; a part, by name or number, is recorded as it is); or a directory, where a file's path is its "
+        "key, "
         "the\n"
         "first folder its class, and its bytes its content (links to folders are not followed). - is standard input. A "
         "text without the name .csv is CSV "
@@ -38,9 +39,10 @@ static void help(void)
         "know, and a filter takes some for others.\n"
         "\n"
         "  --table FILE       the table; assign makes it if it is not there\n"
-        "  --weights A,B,...  of a new table, up to 255 whole numbers\n"
+        "  --weights A:B[:...]\n"
+        "                     of a new table, 2 to 255 whole numbers such as 80:20 or 8,1,1\n"
         "  --folds K          K parts of the same weight\n"
-        "  --names A,B,...    of all parts (train,test or train,valid,test or part0,...)\n"
+        "  --names A,B,...    of all parts (train,test or train,validation,test or part0,...)\n"
         "  --rule hash|coin|quota\n"
         "                     hash (a weight that changes moves only what it must), coin, quota (exact for each class\n"
         "                     of the first list; FILE.classes keeps their names)\n"
@@ -111,15 +113,6 @@ static bool pieces(const char *text, unsigned most, unsigned *count,
     return false;
 }
 
-static bool take_weight(struct options *o, unsigned i, const char *text)
-{
-    uint64_t value = 0;
-    bool good = number("--weights", text, 0, UINT32_MAX, &value);
-
-    o->weight[i] = (uint32_t)value;
-    return good;
-}
-
 static bool take_name(struct options *o, unsigned i, const char *text)
 {
     (void)snprintf(o->name_text[i], NAME, "%s", text);
@@ -180,7 +173,7 @@ static bool parse(struct options *o, int argc, char **argv)
             o->resolve = true;
             break;
         case WEIGHTS:
-            good = pieces(optarg, PARTS_MAX, &o->parts, take_weight, o);
+            good = take_weights("split", "weights", optarg, o->weight, &o->parts);
             break;
         case NAMES:
             good = pieces(optarg, PARTS_MAX, &o->names, take_name, o);

@@ -153,10 +153,7 @@ static bool read_columns(struct list *list, const struct csv_field *field, size_
 
 static bool part_by_name(struct row *row, const struct csv_field *f, char *const *names, unsigned parts)
 {
-    for (unsigned i = 0; i < parts; i++)
-        if (is_word(f, names[i]))
-            row->part = i;
-    return row->part != LADE_SPLIT_NO_PART || f->size == 0;
+    return f->size == 0 || find_part(names, parts, f->text, f->size, &row->part);
 }
 
 /* Lines that a record goes over. */
@@ -201,7 +198,7 @@ static bool read_csv(struct list *list, char *text, size_t size, char *const *na
         if (!number_class(list, name, &row->class_number))
             return false;
         if (fields > column[PART] && !part_by_name(row, &field[column[PART]], names, parts))
-            return complain_of(list, line, "there is no part of that name; see --names");
+            return complain_of(list, line, "there is no part of that name or number; see --names");
     }
     return true;
 }

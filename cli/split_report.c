@@ -100,15 +100,15 @@ static void print_text(const struct report *r, const uint64_t *count, FILE *to)
 
     for (unsigned p = 0; p < parts; p++)
         all += size_of(r, count, p);
-    fprintf(to, "lade split %s: %llu items, %u classes, %u parts, seed %llu, %.2f s\n", r->command, (big)r->list->rows,
-            r->list->classes, parts, (big)r->config.seed, r->seconds);
+    fprintf(to, "lade split %s: %s items, %u classes, %u parts, seed %llu, %.2f s\n", r->command,
+            grouped(r->list->rows), r->list->classes, parts, (big)r->config.seed, r->seconds);
     fprintf(to, "  %-12s %10s %8s %8s", "part", "items", "share", "weight");
     for (unsigned c = 0; c < shown && r->list->classes > 1; c++)
         fprintf(to, " %8.8s", shown_bytes(r->list->class_name[c].at, r->list->class_name[c].size));
     fputs(r->list->classes > shown ? " ...\n" : "\n", to);
     for (unsigned p = 0; p < parts; p++) {
         uint64_t size = size_of(r, count, p);
-        fprintf(to, "  %-12s %10llu %8.5f %8.5f", r->names[p], (big)size, all ? (double)size / (double)all : 0,
+        fprintf(to, "  %-12s %10s %8.5f %8.5f", r->names[p], grouped(size), all ? (double)size / (double)all : 0,
                 weight_of(r, p));
         for (unsigned c = 0; c < shown && r->list->classes > 1; c++)
             fprintf(to, " %8.5f", size ? (double)count[(size_t)c * parts + p] / (double)size : 0);
@@ -121,14 +121,14 @@ static void print_text(const struct report *r, const uint64_t *count, FILE *to)
     if (r->audit.classes_df > 0 && r->audit.least < 5)
         fprintf(to, "  (rough: a cell expects %.2g items only)\n", r->audit.least);
     if (r->list->directory)
-        fprintf(to, "  duplicates   %llu contents under several names, %llu of them in several parts\n",
-                (big)r->duplicates, (big)r->across);
+        fprintf(to, "  duplicates   %s contents under several names, %s of them in several parts\n",
+                grouped(r->duplicates), grouped(r->across));
     if (r->missing + r->conflicts + r->dropped + r->full > 0)
         fprintf(to,
-                "  without part %llu in conflict, %llu dropped as duplicates, %llu beyond the quota or capacity, %llu "
+                "  without part %s in conflict, %s dropped as duplicates, %s beyond the quota or capacity, %s "
                 "not in the "
                 "table\n",
-                (big)r->conflicts, (big)r->dropped, (big)r->full, (big)r->missing);
+                grouped(r->conflicts), grouped(r->dropped), grouped(r->full), grouped(r->missing));
 }
 
 static void print_json(const struct report *r, const uint64_t *count, FILE *to)

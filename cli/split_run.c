@@ -191,15 +191,15 @@ static int handle_rows(struct lade_split *split, struct list *list, bool decide,
     const uint64_t entries = entries_of(split, r);
 
     for (size_t i = 0; i < list->rows; i++) {
-        progress_line("items", i, list->rows);
+        progress_line("items", "items", i, list->rows);
         int status = handle_row(split, list, &list->row[i], decide, r);
         count_status(r, status);
         if (!is_outcome(status)) {
-            progress_line("items", 1, 1);
+            progress_line("items", "items", 1, 1);
             return trouble(list->path, status, 0);
         }
     }
-    progress_line("items", 1, 1);
+    progress_line("items", "items", 1, 1);
     if (!decide)
         r->missing += entries_of(split, r) - entries; /* a look at a filter puts in what it does not know */
     return EXIT_DONE;
@@ -367,7 +367,7 @@ int split_merge(struct options *o, char **path, int paths)
         int status = lade_split_merge(into, from, o->salt, o->resolve, tell, &naming, &differences, NULL);
         lade_split_destroy(from);
         from = NULL;
-        printf("lade split merge: %s: %llu differences\n", shown(path[i]), (big)differences);
+        printf("lade split merge: %s: %s differences\n", shown(path[i]), grouped(differences));
         if (status == LADE_CONFLICT)
             code = EXIT_WRONG;
         else if (status != LADE_OK)
@@ -416,11 +416,11 @@ int split_show(struct options *o, const char *path)
     fprintf(text, "lade split show: rule %s, store %s, %u parts, seed %llu\n", rule[c.rule], store[c.store], c.parts,
             (big)c.seed);
     for (unsigned i = 0; i < c.parts; i++)
-        fprintf(text, "  %-12s weight %10lu, %llu keys\n", o->name[i], (unsigned long)c.weights[i], (big)keys[i]);
-    fprintf(text, "  in all       %llu keys, %llu groups, %llu contents, %llu bytes of memory\n", (big)stats.keys,
-            (big)stats.groups, (big)stats.contents, (big)stats.bytes);
+        fprintf(text, "  %-12s weight %10s, %s keys\n", o->name[i], grouped(c.weights[i]), grouped(keys[i]));
+    fprintf(text, "  in all       %s keys, %s groups, %s contents, %s bytes of memory\n", grouped(stats.keys),
+            grouped(stats.groups), grouped(stats.contents), grouped(stats.bytes));
     if (c.store >= LADE_SPLIT_COMPACT)
-        fprintf(text, "  held         %llu entries, %.2f bits for each item of the capacity\n", (big)stats.entries,
+        fprintf(text, "  held         %s entries, %.2f bits for each item of the capacity\n", grouped(stats.entries),
                 8 * (double)stats.bytes / (double)c.capacity);
     if (c.store >= LADE_SPLIT_COMPACT)
         fprintf(text, "  next item    taken for another %.4f %%, goes to the wrong part %.4f %%, to %s %.5f\n",

@@ -77,11 +77,11 @@ int synth_read(struct synth *s, uint64_t i, int64_t *label)
 {
     struct lade_error error;
 
-    progress_line("writing", i, s->info->count);
+    progress_line("writing", "samples", i, s->info->count);
     if (lade_source_read(s->source, i, s->sample, label, &error) != LADE_OK)
         return source_trouble("synth", &error);
     if (i + 1 == s->info->count)
-        progress_line("writing", 1, 1);
+        progress_line("writing", "samples", 1, 1);
     return EXIT_DONE;
 }
 
@@ -90,8 +90,8 @@ static int report(const struct synth *s, const char *format, const char *json_pa
     struct output json;
     FILE *text = json_path && !strcmp(json_path, "-") ? stderr : stdout;
 
-    fprintf(text, "%llu samples, %.1f MB, seed %llu; to open it: %s\n", (unsigned long long)s->info->count,
-            (double)s->bytes / 1e6, (unsigned long long)lade_source_synthetic_seed(s->source), shown(s->opens));
+    fprintf(text, "%s samples, %.1f MB, seed %llu; to open it: %s\n", grouped(s->info->count), (double)s->bytes / 1e6,
+            (unsigned long long)lade_source_synthetic_seed(s->source), shown(s->opens));
     if (!json_path)
         return EXIT_DONE;
     if (!output_begin(&json, "synth", json_path))

@@ -154,7 +154,10 @@ int write_images(struct synth *s)
 int write_images(struct synth *s)
 {
     (void)s;
-    fputs("lade synth: this build writes no images: libturbojpeg and libspng were not there\n", stderr);
+    fputs(
+        "lade synth: this build writes no images: it was made without libturbojpeg and libspng; run tools/setup codecs "
+        "and build again\n",
+        stderr);
     return EXIT_USAGE;
 }
 

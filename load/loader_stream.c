@@ -168,8 +168,11 @@ static void put_endless(struct lade_worker *w)
         struct head *head = lade_bag_room(w->bag);
         unsigned part = 0;
         *head = (struct head){0};
+        const int64_t begin = lade_now();
         int status = lade_source_next(c->source, c->pipeline ? (void *)w->input : (void *)(head + 1), &head->label,
                                       &head->id, &w->error);
+        const int64_t middle = lade_now();
+        lade_count(&w->read_time, (uint64_t)(middle - begin));
         if (status == LADE_EMPTY)
             return;
         if (status == LADE_OK && c->split &&
@@ -178,6 +181,7 @@ static void put_endless(struct lade_worker *w)
         if (status == LADE_OK && c->pipeline) {
             const struct lade_draw draw = {c->seed, 0, head->id};
             status = lade_pipeline_run(c->pipeline, &draw, w->input, head + 1, w->scratch);
+            lade_count(&w->transform_time, (uint64_t)(lade_now() - middle));
             if (status != LADE_OK)
                 (void)lade_fail(&w->error, status, NULL, LADE_NO_OFFSET, "a transform failed: %s",
                                 lade_status_text(status));

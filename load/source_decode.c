@@ -140,8 +140,9 @@ static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct
 static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct lade_error *error)
 {
     (void)p, (void)to;
-    return lade_fail(error, LADE_INVALID, b.name, LADE_NO_OFFSET,
-                     "this build reads no JPEG: libturbojpeg was not there");
+    return lade_fail(
+        error, LADE_INVALID, b.name, LADE_NO_OFFSET,
+        "this build reads no JPEG: it was made without libturbojpeg; run tools/setup codecs and build again");
 }
 #endif
 
@@ -211,7 +212,8 @@ static int png(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct 
 static int png(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct lade_error *error)
 {
     (void)p, (void)to;
-    return lade_fail(error, LADE_INVALID, b.name, LADE_NO_OFFSET, "this build reads no PNG: libspng was not there");
+    return lade_fail(error, LADE_INVALID, b.name, LADE_NO_OFFSET,
+                     "this build reads no PNG: it was made without libspng; run tools/setup codecs and build again");
 }
 #endif
 

@@ -298,7 +298,8 @@ int lade_images_open(struct lade_source **source, const char *folder, struct lad
     *source = NULL;
     if (!lade_decode_offered())
         return lade_fail(error, LADE_INVALID, "images", LADE_NO_OFFSET,
-                         "this build reads no images: neither libturbojpeg nor libspng was there");
+                         "this build reads no images: it was made without libturbojpeg and libspng. tools/setup codecs "
+                         "installs them (Debian: apt-get install libturbojpeg0-dev libspng-dev); then build again");
     struct images *m = calloc(1, sizeof *m);
     if (!m || !(m->folder = strdup(folder))) {
         free(m);

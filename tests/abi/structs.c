@@ -9,6 +9,7 @@
 #include <lade/gpu.h>
 #include <lade/lade.h>
 #include <lade/loader.h>
+#include <lade/report.h>
 #include <stdio.h>
 #include <string.h>
 #include <urcu/urcu-memb.h>
@@ -131,6 +132,30 @@ static void use_split(void)
     INTACT(config);
     INTACT(tests);
     lade_split_destroy(split);
+}
+
+static int write_nothing(void *context, const char *text, size_t size)
+{
+    (void)text;
+    *(size_t *)context += size;
+    return LADE_OK;
+}
+
+static void use_report(void)
+{
+    size_t written = 0;
+    GUARDED(struct lade_report, report);
+    GUARDED(struct lade_report_times, times);
+
+    report.it.seconds = 1;
+    report.it.running_time = 1;
+    report.it.samples = 7;
+    REFUSED(report, lade_report_json(&report.it, write_nothing, &written));
+    EXPECT(lade_report_json(&report.it, write_nothing, &written) == LADE_OK && written > 0);
+    REFUSED(report, lade_report_times(&report.it, &times.it));
+    FILLED(times, lade_report_times(&report.it, &times.it));
+    EXPECT(times.it.samples_rate > 6.5 && times.it.samples_rate < 7.5);
+    INTACT(times);
 }
 
 static int read_nothing(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error)
@@ -263,6 +288,7 @@ int main(void)
     use_table();
     use_split();
     use_sources();
+    use_report();
     use_loader();
     use_feeder();
     use_converter();
