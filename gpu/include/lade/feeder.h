@@ -126,9 +126,13 @@ LADE_API const char *lade_feeder_backend(unsigned i);
 LADE_API size_t lade_feeder_bytes(const struct lade_shape *shape, unsigned tensors);
 
 /*
- * Begins to fill at once. *feeder is set on LADE_OK only. LADE_INVALID, also for a driver used before fork(); LADE_NO_MEMORY; LADE_LIMITED: the depth asked for
- * does not fit into pinned_limit; LADE_ABSENT: no such backend in this build or on this machine; LADE_DEVICE. The error
- * says more.
+ * Begins to fill at once. *feeder is set on LADE_OK only.
+ * LADE_OK
+ * LADE_INVALID     a number out of range, or a driver used before fork().
+ * LADE_NO_MEMORY   also when a thread could not be started.
+ * LADE_LIMITED     the depth asked for does not fit into pinned_limit.
+ * LADE_ABSENT      no such backend in this build or on this machine.
+ * LADE_DEVICE      the driver failed; the error names the call.
  */
 LADE_API LADE_MUST_CHECK int lade_feeder_create_sized(struct lade_feeder **feeder,
                                                       const struct lade_feeder_config *config, size_t size,
@@ -154,8 +158,13 @@ struct lade_feeder_batch {
 
 /*
  * The next batch. Waits up to timeout nanoseconds for it to be on its way, for ever when LADE_FOREVER; any other negative
- * timeout is the same as 0, here and below. LADE_TIMEOUT; LADE_CLOSED: all batches were given, or the feeder is closed;
- * LADE_DEVICE; LADE_INVALID: this is a child of fork(); else what fill returned. error may be NULL.
+ * timeout is the same as 0, here and below. error may be NULL.
+ * LADE_OK
+ * LADE_TIMEOUT
+ * LADE_CLOSED      all batches were given, or the feeder has ended.
+ * LADE_DEVICE
+ * LADE_INVALID     a child of fork().
+ * else             what fill returned.
  */
 LADE_API LADE_MUST_CHECK int lade_feeder_next_sized(struct lade_feeder *feeder, struct lade_feeder_batch *batch,
                                                     size_t size, int64_t timeout, struct lade_error *error);
@@ -167,18 +176,29 @@ static inline LADE_MUST_CHECK int lade_feeder_next(struct lade_feeder *feeder, s
 
 /*
  * What is put into the stream (cl_command_queue, cudaStream_t; host: ignored) from here on runs after the batch has
- * arrived. Does not wait. LADE_OK or LADE_DEVICE.
+ * arrived. Does not wait.
+ * LADE_OK
+ * LADE_DEVICE
+ * LADE_INVALID     a child of fork().
  */
 LADE_API LADE_MUST_CHECK int lade_feeder_stream_wait(struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
                                                      void *stream);
 
-/* Waits until the batch has arrived. LADE_OK, LADE_TIMEOUT, LADE_DEVICE. */
+/*
+ * Waits until the batch has arrived.
+ * LADE_OK
+ * LADE_TIMEOUT
+ * LADE_DEVICE
+ * LADE_INVALID     a child of fork().
+ */
 LADE_API LADE_MUST_CHECK int lade_feeder_host_wait(struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
                                                    int64_t timeout);
 
 /*
- * Gives the batch back, in any order, once. LADE_OK; LADE_DEVICE: the device did not take the stream or event, which
- * ends the feeder. Also after close, before destroy.
+ * Gives the batch back, in any order, once. Also after close, before destroy.
+ * LADE_OK
+ * LADE_DEVICE      the device did not take the stream or event, which ends the feeder.
+ * LADE_INVALID     a child of fork().
  */
 LADE_API int lade_feeder_release(struct lade_feeder *feeder, const struct lade_feeder_batch *batch, enum lade_done done,
                                  void *handle);
@@ -190,7 +210,11 @@ struct DLManagedTensorVersioned; /* see lade/dlpack.h */
  * called and the stream (or event, see lade_done) has passed what was put into it up to then. The deleter may be
  * called by any thread, also after the batch was released, after close and after destroy; the last one then frees the
  * feeder's memory, for which it may wait for the device. handle must live as long as the tensor. Each tensor of a batch
- * can be exported once: LADE_TOO_MANY. LADE_NO_MEMORY.
+ * can be exported once.
+ * LADE_OK
+ * LADE_TOO_MANY    this tensor was exported already.
+ * LADE_NO_MEMORY
+ * LADE_INVALID     no such tensor, or a child of fork().
  */
 LADE_API LADE_MUST_CHECK int lade_feeder_export(struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
                                                 unsigned tensor, enum lade_side side, enum lade_done done, void *handle,
@@ -201,8 +225,10 @@ LADE_API void lade_feeder_drain(struct lade_feeder *feeder);
 
 /*
  * Ends the feeder: who waits in next gets LADE_CLOSED, batches not taken are dropped. Waits until the feeder's threads
- * have ended and the device has passed all copies and releases. LADE_OK; LADE_TIMEOUT: it is closed, but a fill function
- * has not returned or the device is not done; may be called again.
+ * have ended and the device has passed all copies and releases. May be called again.
+ * LADE_OK
+ * LADE_TIMEOUT     it is closed, but a fill function has not returned or the device is not done.
+ * LADE_INVALID     a child of fork().
  */
 LADE_API LADE_MUST_CHECK int lade_feeder_close(struct lade_feeder *feeder, int64_t timeout);
 

@@ -131,25 +131,41 @@ static inline LADE_MUST_CHECK int lade_bag_create(struct lade_bag **bag, const s
 /* Drops what is left and frees the bag and its handles. Everybody has left, loans are given back. NULL is fine. */
 LADE_API void lade_bag_destroy(struct lade_bag *bag);
 
-/* A free handle, for one thread. LADE_TOO_MANY: each of them was in use when it was looked at. Lock-free. */
+/*
+ * A free handle, for one thread. Lock-free.
+ * LADE_OK
+ * LADE_TOO_MANY    no free handle was found.
+ */
 LADE_API LADE_MUST_CHECK int lade_bag_join(struct lade_bag *bag, struct lade_bag_handle **handle);
 
 /* Gives the handle back for others, for instance at thread exit; outside any operation on it. NULL is fine. */
 LADE_API void lade_bag_leave(struct lade_bag_handle *handle);
 
 /*
- * LADE_OK; LADE_FULL: under LADE_BAG_REJECT, or the element alone is larger than the byte budget, or others who are in the
- * middle of an operation keep the budget used up and nothing is there to evict; LADE_LIMITED; LADE_CLOSED; LADE_INVALID: a
- * word or pointer outside 1 to LADE_BAG_WORD_MAX. On LADE_OK the element belongs to the bag.
+ * On LADE_OK the element belongs to the bag.
+ * LADE_OK
+ * LADE_FULL        under LADE_BAG_REJECT; or the element alone is larger than the byte budget; or operations of other handles
+ *                  keep the budget used up and nothing is there to evict.
+ * LADE_LIMITED     samples_per_insert.
+ * LADE_CLOSED
+ * LADE_INVALID     a word or pointer outside 1 to LADE_BAG_WORD_MAX.
  */
 LADE_API LADE_MUST_CHECK int lade_bag_put(struct lade_bag_handle *handle, const void *element);
 
-/* Removes an element. LADE_OK; LADE_EMPTY; LADE_CLOSED: closed, and every put that answered LADE_OK has been drawn. */
+/*
+ * Removes an element.
+ * LADE_OK
+ * LADE_EMPTY
+ * LADE_CLOSED      closed, and every put that returned LADE_OK has been drawn.
+ */
 LADE_API LADE_MUST_CHECK int lade_bag_draw(struct lade_bag_handle *handle, void *element);
 
 /*
- * Puts one element and removes another in a single step, never the one that it puts. LADE_OK; LADE_EMPTY (nothing was
- * put), LADE_CLOSED, LADE_INVALID. in and out may be the same address. Not with LADE_BAG_EVICT_OLDEST: LADE_INVALID.
+ * Puts one element and removes another in a single step, never the one that it puts. in and out may be the same address.
+ * LADE_OK
+ * LADE_EMPTY       nothing was put.
+ * LADE_CLOSED
+ * LADE_INVALID     as for put, or a bag with LADE_BAG_EVICT_OLDEST.
  */
 LADE_API LADE_MUST_CHECK int lade_bag_exchange(struct lade_bag_handle *handle, const void *in, void *out);
 
@@ -167,11 +183,11 @@ static inline LADE_MUST_CHECK int lade_bag_exchange_word(struct lade_bag_handle 
     return lade_bag_exchange(handle, &in, out);
 }
 
-/* Draws an element and drops it. LADE_OK, LADE_EMPTY, LADE_CLOSED. */
+/* Draws an element and drops it. Statuses as for draw. */
 LADE_API int lade_bag_evict(struct lade_bag_handle *handle);
 
 /*
- * Batches: the number done; it is short only where the single form would have answered something else than LADE_OK. The
+ * Batches: the number done; it is short only where the single form would have failed. The
  * elements of a put_many arrive in any order; its puts are complete when it returns.
  */
 LADE_API LADE_MUST_CHECK size_t lade_bag_put_many(struct lade_bag_handle *handle, const void *elements, size_t count);
@@ -222,7 +238,12 @@ struct lade_loan {
 
 /*
  * Chooses an element as draw does and leaves it in the bag. It stays valid until it is given back, also when it is drawn
- * or evicted meanwhile. LADE_OK, LADE_EMPTY, LADE_CLOSED as draw; LADE_LIMITED; LADE_TOO_MANY: loans are out already.
+ * or evicted meanwhile.
+ * LADE_OK
+ * LADE_EMPTY
+ * LADE_CLOSED      as draw.
+ * LADE_LIMITED     samples_per_insert.
+ * LADE_TOO_MANY    config.loans are out already.
  */
 LADE_API LADE_MUST_CHECK int lade_bag_sample(struct lade_bag_handle *handle, struct lade_loan *loan);
 
@@ -247,8 +268,10 @@ LADE_API int lade_bag_for_each(struct lade_bag_handle *handle, bool (*visit)(voi
 
 /*
  * Waiting forms: as the ones above, but for LADE_EMPTY, LADE_FULL and LADE_LIMITED they wait. timeout is in
- * nanoseconds; LADE_FOREVER: none; any other negative one is the same as 0. Also LADE_TIMEOUT, and LADE_CANCELLED. put_wait
- * of an element that alone is larger than the byte budget answers LADE_FULL at once.
+ * nanoseconds; LADE_FOREVER: no limit; any other negative one is the same as 0. put_wait of an element that alone is larger
+ * than the byte budget returns LADE_FULL at once. Besides the statuses of the forms above:
+ * LADE_TIMEOUT
+ * LADE_CANCELLED   by lade_bag_cancel().
  */
 LADE_API LADE_MUST_CHECK int lade_bag_put_wait(struct lade_bag_handle *handle, const void *element, int64_t timeout);
 LADE_API LADE_MUST_CHECK int lade_bag_draw_wait(struct lade_bag_handle *handle, void *element, int64_t timeout);

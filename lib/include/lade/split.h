@@ -129,12 +129,17 @@ struct lade_split_item {
 /*
  * The part of an item; decides and records it when nobody has. What decides is the group, else the content, else the key.
  *
- * LADE_OK; LADE_CONFLICT and LADE_PRESENT as the configuration says; LADE_INVALID: no key, or a class or name that the split
- * does not have. Quota: LADE_FULL, the class has no token left; LADE_LIMITED, what is left of the class is in the hands of
- * threads inside route: try again; LADE_TOO_MANY, more threads than agreed. Compact: LADE_FULL, no place is left for this item.
- * Exact: LADE_NO_MEMORY as lade_table_insert(); LADE_FULL, sixteen names have hashes with 60 equal bits (by chance this does
- * not happen). Unless it is LADE_OK, *part is LADE_SPLIT_NO_PART and the key is not
- * recorded; a group or a content that was decided on the way stays so.
+ * Unless it is LADE_OK, *part is LADE_SPLIT_NO_PART and the key is not recorded; a group or a content that was decided on the
+ * way stays so.
+ * LADE_OK
+ * LADE_CONFLICT    as the configuration says.
+ * LADE_PRESENT     as the configuration says.
+ * LADE_INVALID     no key, or a class or name that the split does not have.
+ * LADE_FULL        quota: the class has no token left. compact: no slot is left for this item. exact: sixteen names have
+ *                  hashes with 60 equal bits (by chance this does not happen).
+ * LADE_LIMITED     quota: the tokens left of the class are held by threads inside route; try again.
+ * LADE_TOO_MANY    quota: more threads than config.threads.
+ * LADE_NO_MEMORY   exact: as lade_table_insert().
  */
 LADE_API LADE_MUST_CHECK int lade_split_route(struct lade_split *split, const struct lade_split_item *item,
                                               unsigned *part);
@@ -147,13 +152,20 @@ struct lade_split_found {
     unsigned key, group, content;
 };
 
-/* Decides nothing. LADE_OK, or LADE_ABSENT when the key is not recorded. Exact store only: else LADE_INVALID. */
+/*
+ * Decides nothing.
+ * LADE_OK
+ * LADE_ABSENT      the key is not recorded.
+ * LADE_INVALID     no key, or another store than exact.
+ */
 LADE_API LADE_MUST_CHECK int lade_split_find(struct lade_split *split, const struct lade_split_item *item,
                                              struct lade_split_found *found);
 
 /*
- * Records a part that was chosen elsewhere, as route would have. LADE_OK, also when it is recorded so already;
- * LADE_CONFLICT: the key, or a name of it, is recorded with another part, which stays; else as route. Not with quota.
+ * Records a part that was chosen elsewhere, as route would have. Not with quota.
+ * LADE_OK          also when it is recorded so already.
+ * LADE_CONFLICT    the key, or a name of it, is recorded with another part, which stays.
+ * else             as route.
  */
 LADE_API LADE_MUST_CHECK int lade_split_pin(struct lade_split *split, const struct lade_split_item *item,
                                             unsigned part);
@@ -252,7 +264,11 @@ struct lade_split_tests {
     double least;                          /* smallest expected count; below 5 the p-values are rough */
 };
 
-/* LADE_OK; LADE_INVALID: no parts or classes. weights NULL: equal. Empty classes and parts of weight 0 are left out. */
+/*
+ * weights NULL: equal. Empty classes and parts of weight 0 are left out.
+ * LADE_OK
+ * LADE_INVALID     no parts or classes.
+ */
 LADE_API LADE_MUST_CHECK int lade_split_audit_sized(const uint64_t *count, unsigned classes, unsigned parts,
                                                     const uint32_t *weights, struct lade_split_tests *audit,
                                                     size_t size);

@@ -83,7 +83,13 @@ struct lade_table_config {
                                            back in any thread */
 };
 
-/* LADE_OK, LADE_INVALID, LADE_NO_MEMORY, or LADE_IO: the system has no random seed. config may be NULL. */
+/*
+ * *table is set on LADE_OK only. config may be NULL.
+ * LADE_OK
+ * LADE_INVALID     no such kind, too much to reserve, or functions of hash are missing.
+ * LADE_NO_MEMORY
+ * LADE_IO          the system has no random seed.
+ */
 LADE_API LADE_MUST_CHECK int lade_table_create_sized(struct lade_table **table, const struct lade_table_config *config,
                                                      size_t size);
 static inline LADE_MUST_CHECK int lade_table_create(struct lade_table **table, const struct lade_table_config *config)
@@ -94,30 +100,43 @@ static inline LADE_MUST_CHECK int lade_table_create(struct lade_table **table, c
 /* After all other threads have left. Waits for liburcu; the caller must not be inside a read section. NULL is allowed. */
 LADE_API void lade_table_destroy(struct lade_table *table);
 
-/* LADE_OK, or LADE_ABSENT. value may be NULL. */
+/*
+ * value may be NULL.
+ * LADE_OK
+ * LADE_ABSENT
+ */
 LADE_API LADE_MUST_CHECK int lade_table_get(struct lade_table *table, uint64_t key, uint64_t *value);
 
 /*
- * LADE_OK: inserted. LADE_PRESENT: the key was there. In both cases *winner (may be NULL) is the value that the key has.
- * LADE_INVALID: the value is too large. When no larger array can be had (memory, max_bytes), inserts go on to a load of
- * 0.95 and then answer LADE_NO_MEMORY. The table stays whole.
+ * After LADE_OK and LADE_PRESENT *winner (may be NULL) is the value that the key has. The table stays whole in any case.
+ * LADE_OK          inserted.
+ * LADE_PRESENT     the key was there.
+ * LADE_INVALID     the value is too large.
+ * LADE_NO_MEMORY   no larger array can be had (memory, max_bytes), and the load has reached 0.95.
  */
 LADE_API LADE_MUST_CHECK int lade_table_insert(struct lade_table *table, uint64_t key, uint64_t value,
                                                uint64_t *winner);
 
 /*
- * Changes the value of a key that is there: LADE_OK and the value before in *old (may be NULL), else LADE_ABSENT. While a
- * move that memory did not suffice for has still to be finished, replace and remove may answer LADE_NO_MEMORY too; the key
- * then has the value that it had.
+ * Changes the value of a key that is there. *old (may be NULL) is the value before.
+ * LADE_OK
+ * LADE_ABSENT
+ * LADE_INVALID     the value is too large.
+ * LADE_NO_MEMORY   a move for which memory did not suffice has still to be finished; the key keeps its value.
  */
 LADE_API LADE_MUST_CHECK int lade_table_replace(struct lade_table *table, uint64_t key, uint64_t value, uint64_t *old);
 
-/* LADE_OK and the value in *old (may be NULL), or LADE_ABSENT; LADE_NO_MEMORY as for replace. */
+/*
+ * *old (may be NULL) is the value that the key had.
+ * LADE_OK
+ * LADE_ABSENT
+ * LADE_NO_MEMORY   as for replace.
+ */
 LADE_API int lade_table_remove(struct lade_table *table, uint64_t key, uint64_t *old);
 
 /*
  * The same for count keys, which are fetched from memory side by side. Each key for itself: other threads may come between.
- * status[i] is what the single form answers for keys[i]. Answers the number of LADE_OK.
+ * status[i] is what the single form returns for keys[i]. Returns the number of LADE_OK.
  */
 LADE_API size_t lade_table_get_many(struct lade_table *table, const uint64_t *keys, size_t count, uint64_t *values,
                                     int *status);
@@ -156,14 +175,18 @@ LADE_API int lade_table_for_each(struct lade_table *table,
 
 /*
  * Makes room for keys in all, so that inserting up to that many will not grow a table in which none was removed. While old
- * arrays are not yet freed, a table that must grow at least doubles, as far as there is memory. LADE_OK;
- * LADE_NO_MEMORY; LADE_INVALID: more than 2^39.
+ * arrays are not yet freed, a table that must grow at least doubles, as far as there is memory.
+ * LADE_OK
+ * LADE_NO_MEMORY
+ * LADE_INVALID     more than 2^39.
  */
 LADE_API int lade_table_reserve(struct lade_table *table, uint64_t keys);
 
 /*
- * Moves everything to an array that is just large enough, and drops what removed keys left behind. LADE_OK; LADE_NO_MEMORY;
- * LADE_LIMITED when an array from before is not yet freed: try again later.
+ * Moves everything to an array that is just large enough, and drops what removed keys left behind.
+ * LADE_OK
+ * LADE_NO_MEMORY
+ * LADE_LIMITED     an array from before is not yet freed: try again later.
  */
 LADE_API int lade_table_trim(struct lade_table *table);
 
@@ -180,8 +203,10 @@ struct lade_table_stats {
 };
 
 /*
- * Goes over the whole table. Exact when no other thread changes it meanwhile. LADE_OK; LADE_INVALID: no table;
- * LADE_NO_MEMORY: a growth that memory did not suffice for has still to be finished, and keys, removed, cells and probes are 0.
+ * Scans the whole table. Exact when no other thread changes it meanwhile.
+ * LADE_OK
+ * LADE_INVALID     no table.
+ * LADE_NO_MEMORY   a growth for which memory did not suffice has still to be finished; keys, removed, cells and probes are 0.
  */
 LADE_API int lade_table_measure_sized(struct lade_table *table, struct lade_table_stats *stats, size_t size);
 static inline int lade_table_measure(struct lade_table *table, struct lade_table_stats *stats)

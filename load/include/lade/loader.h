@@ -194,10 +194,17 @@ struct lade_batch {
 
 /*
  * The next batch, waiting up to timeout nanoseconds (LADE_FOREVER: as long as it takes; 0 or any other negative one: not at all).
- * LADE_OK; LADE_TIMEOUT, try again; LADE_CLOSED: the last epoch has ended; LADE_CANCELLED; LADE_TOO_MANY: all slots (with a
- * device: depth of them) are with the consumer or held by exported tensors: release or detach one; LADE_DEVICE: the device
- * failed, the error names the call; LADE_INVALID: this is a child of fork(); else the error of a sample (LADE_IO where a function of the user answers one of those above), or
- * LADE_LIMITED when more faults or replacements than agreed happened. After an error other than LADE_TIMEOUT and LADE_TOO_MANY it answers the same again.
+ * After an error other than LADE_TIMEOUT and LADE_TOO_MANY it returns the same again.
+ * LADE_OK
+ * LADE_TIMEOUT     try again.
+ * LADE_CLOSED      the last epoch has ended.
+ * LADE_CANCELLED
+ * LADE_TOO_MANY    all slots (with a device: depth of them) are with the consumer or held by exported tensors: release or
+ *                  detach one.
+ * LADE_DEVICE      the device failed; the error names the call.
+ * LADE_INVALID     a child of fork().
+ * LADE_LIMITED     more faults or replacements than config.faults_max or replaced_max.
+ * else             the error of a sample; LADE_IO where a user callback returned one of those above.
  */
 LADE_API LADE_MUST_CHECK int lade_loader_next_sized(struct lade_loader *loader, struct lade_batch *batch, size_t size,
                                                     int64_t timeout, struct lade_error *error);
@@ -226,19 +233,32 @@ LADE_API int lade_loader_release_after(struct lade_loader *loader, const struct 
 
 /*
  * Work put into the stream (cl_command_queue, cudaStream_t) from here on runs after the batch has arrived on the device.
- * Does not wait. LADE_OK, also without a device; LADE_DEVICE; LADE_INVALID in a child of fork().
+ * Does not wait.
+ * LADE_OK          also without a device.
+ * LADE_DEVICE
+ * LADE_INVALID     a child of fork().
  */
 LADE_API LADE_MUST_CHECK int lade_loader_stream_wait(struct lade_loader *loader, const struct lade_batch *batch,
                                                      void *stream);
 
-/* Waits until the batch has arrived. LADE_OK, LADE_TIMEOUT, LADE_DEVICE; LADE_INVALID in a child of fork(). */
+/*
+ * Waits until the batch has arrived.
+ * LADE_OK
+ * LADE_TIMEOUT
+ * LADE_DEVICE
+ * LADE_INVALID     a child of fork().
+ */
 LADE_API LADE_MUST_CHECK int lade_loader_host_wait(struct lade_loader *loader, const struct lade_batch *batch,
                                                    int64_t timeout);
 
 /*
  * The batch keeps its memory until it is released, and the loader allocates other memory: a detached batch is not counted
  * by LADE_TOO_MANY and outlives the loader. By the thread of next; waits for the copy of the batch, if it is under way.
- * LADE_OK; else the batch stays attached: LADE_NO_MEMORY, LADE_DEVICE, LADE_INVALID in a child of fork().
+ * Unless it is LADE_OK, the batch stays attached.
+ * LADE_OK
+ * LADE_NO_MEMORY
+ * LADE_DEVICE
+ * LADE_INVALID     a child of fork().
  */
 LADE_API LADE_MUST_CHECK int lade_loader_detach(struct lade_loader *loader, const struct lade_batch *batch,
                                                 struct lade_error *error);
@@ -319,7 +339,13 @@ static inline void lade_loader_measure(const struct lade_loader *loader, struct 
  */
 LADE_API LADE_MUST_CHECK size_t lade_loader_state(const struct lade_loader *loader, char *to, size_t size);
 
-/* The same to a file, which is replaced whole or not at all. LADE_OK, LADE_IO, LADE_INVALID, LADE_NO_MEMORY. */
+/*
+ * The same to a file, which is replaced whole or not at all.
+ * LADE_OK
+ * LADE_IO
+ * LADE_INVALID     stream mode.
+ * LADE_NO_MEMORY
+ */
 LADE_API LADE_MUST_CHECK int lade_loader_save(const struct lade_loader *loader, const char *path,
                                               struct lade_error *error);
 
