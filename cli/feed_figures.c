@@ -204,6 +204,6 @@ void feed_figure(struct feed *f, struct figures *g)
     g->audited =
         f->count && f->parts > 1 && lade_split_audit(f->count, f->classes, f->parts, f->weight, &g->audit) == LADE_OK;
     fill_report(f, g);
-    if (lade_report_times(&g->report, &g->times) != LADE_OK)
+    if (lade_report_compute(&g->report, &g->times) != LADE_OK)
         g->times.bottleneck = "none"; /* never: both are of one version */
 }

@@ -4,7 +4,7 @@
 
 #ifdef LADE_GPU
 
-enum { LEFT = 80, TOP = 56, ROW = 34, BAR = 24, WIDTH = 1200, SHOWN = 48 };
+enum { LEFT = 80, TOP = 56, ROW = 34, BAR = 24, WIDTH = 1200, MARGIN = 40, SHOWN = 48 };
 
 /* What lies between two steps of a batch; waiting ends with the copy, or when the consumer takes the batch. */
 static const struct {
@@ -38,14 +38,26 @@ static unsigned row_of(const struct device_figures *d, const struct device_step 
     return on_host ? s->slot : buffers + s->slot;
 }
 
+/* The least of 1, 2 and 5 times a power of ten that divides the span into ten steps at most. */
+static double round_step(double span)
+{
+    double step = 1e-9;
+
+    for (int i = 0; step * 10 < span; i++)
+        step *= i % 3 == 1 ? 2.5 : 2;
+    return step;
+}
+
 static void draw_axis(FILE *to, double span, double bottom)
 {
-    for (int i = 0; i <= 10; i++) {
-        double x = LEFT + (double)(WIDTH - LEFT - 20) * i / 10;
+    const double milliseconds = 1e3 * span, step = round_step(milliseconds), room = WIDTH - LEFT - MARGIN;
+
+    for (int i = 0; i * step <= milliseconds; i++) {
+        double x = LEFT + room * i * step / milliseconds;
         fprintf(to,
-                "<line x1='%.1f' y1='%d' x2='%.1f' y2='%.1f' stroke='#ddd'/><text x='%.1f' y='%.1f' "
-                "text-anchor='%s'>%.4g</text>\n",
-                x, TOP, x, bottom, x, bottom + 16, i < 10 ? "middle" : "end", 1e3 * span * i / 10);
+                "<line x1='%.1f' y1='%d' x2='%.1f' y2='%.1f' stroke='#ddd'/><text x='%.1f' y='%.1f' class='tick' "
+                "text-anchor='middle'>%.6g</text>\n",
+                x, TOP, x, bottom, x, bottom + 16, i * step);
     }
     fprintf(to, "<text x='%d' y='%.1f' text-anchor='middle'>milliseconds</text>\n", WIDTH / 2, bottom + 34);
 }
@@ -99,7 +111,7 @@ void report_timeline(FILE *to, const struct feed *f, const struct figures *g)
         for (unsigned k = 0; k < KINDS; k++) {
             if (s->step != kind[k].begin)
                 continue;
-            const double scale = (WIDTH - LEFT - 20) / span, end = end_of(d, i, k, last);
+            const double scale = (WIDTH - LEFT - MARGIN) / span, end = end_of(d, i, k, last);
             fprintf(to,
                     "<rect x='%.2f' y='%d' width='%.2f' height='%d' fill='%s'><title>batch %llu: %s, %.3f "
                     "ms</title></rect>\n",

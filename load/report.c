@@ -55,8 +55,8 @@ static void compute(const struct lade_report *r, struct lade_report_times *t)
     t->saved = t->load + t->use > 0 ? clamp(1 - t->batch / (t->load + t->use)) : 0;
 }
 
-int lade_report_times_sized(const struct lade_report *report, size_t report_size, struct lade_report_times *times,
-                            size_t times_size)
+int lade_report_compute_sized(const struct lade_report *report, size_t report_size, struct lade_report_times *times,
+                              size_t times_size)
 {
     struct lade_report room;
     struct lade_report_times whole;

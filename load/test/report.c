@@ -22,7 +22,7 @@ static struct lade_report_times times_of(double read, double transform, double w
                                   .consumer_wait_time = (uint64_t)(stall * seconds * nanoseconds)};
     struct lade_report_times t;
 
-    cr_assert_eq(lade_report_times(&r, &t), LADE_OK);
+    cr_assert_eq(lade_report_compute(&r, &t), LADE_OK);
     return t;
 }
 
@@ -69,7 +69,7 @@ Test(report, nothing_measured)
     const struct lade_report r = {.source = "x"};
     struct lade_report_times t;
 
-    cr_assert_eq(lade_report_times(&r, &t), LADE_OK);
+    cr_assert_eq(lade_report_compute(&r, &t), LADE_OK);
     cr_expect(t.samples_rate == 0 && t.saved == 0 && t.load == 0);
     cr_expect(!strcmp(t.bottleneck, "none"));
 }
@@ -85,7 +85,7 @@ Test(report, compute_of_a_device_is_no_stall)
                                   .device_compute = 0.8};
     struct lade_report_times t;
 
-    cr_assert_eq(lade_report_times(&r, &t), LADE_OK);
+    cr_assert_eq(lade_report_compute(&r, &t), LADE_OK);
     cr_expect(fabs(t.busy - 0.8) < 1e-6);
     cr_expect(!strcmp(t.bottleneck, "consumer"));
 }

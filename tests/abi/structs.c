@@ -152,8 +152,8 @@ static void use_report(void)
     report.it.samples = 7;
     REFUSED(report, lade_report_json(&report.it, write_nothing, &written));
     EXPECT(lade_report_json(&report.it, write_nothing, &written) == LADE_OK && written > 0);
-    REFUSED(report, lade_report_times(&report.it, &times.it));
-    FILLED(times, lade_report_times(&report.it, &times.it));
+    REFUSED(report, lade_report_compute(&report.it, &times.it));
+    FILLED(times, lade_report_compute(&report.it, &times.it));
     EXPECT(times.it.samples_rate > 6.5 && times.it.samples_rate < 7.5);
     INTACT(times);
 }

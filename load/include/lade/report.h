@@ -3,7 +3,7 @@
  * report: how a run of a loader went, as shares of time and as JSON.
  *
  * The caller fills a struct lade_report from zero: lade_report_loader() adds what the loader measured, the other fields are
- * what the caller knows. lade_report_times() computes rates, shares and the bottleneck; lade_report_json() writes all of it
+ * what the caller knows. lade_report_compute() computes rates, shares and the bottleneck; lade_report_json() writes all of it
  * as one JSON object, which `lade feed --json` and the page of `lade feed --html` use.
  *
  * When not to use it: for live metrics in a loop. Read lade_loader_measure() there.
@@ -117,11 +117,11 @@ struct lade_report_times {
  * LADE_OK
  * LADE_INVALID     the report has fields that this library does not know.
  */
-LADE_API LADE_MUST_CHECK int lade_report_times_sized(const struct lade_report *report, size_t report_size,
-                                                     struct lade_report_times *times, size_t times_size);
-LADE_MUST_CHECK static inline int lade_report_times(const struct lade_report *report, struct lade_report_times *times)
+LADE_API LADE_MUST_CHECK int lade_report_compute_sized(const struct lade_report *report, size_t report_size,
+                                                       struct lade_report_times *times, size_t times_size);
+LADE_MUST_CHECK static inline int lade_report_compute(const struct lade_report *report, struct lade_report_times *times)
 {
-    return lade_report_times_sized(report, sizeof *report, times, sizeof *times);
+    return lade_report_compute_sized(report, sizeof *report, times, sizeof *times);
 }
 
 /* Takes the next bytes of a text. LADE_OK; any other status ends the writing. */
