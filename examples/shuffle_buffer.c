@@ -28,13 +28,13 @@ int main(void)
     if (lade_bag_create(&bag, &config) != LADE_OK || lade_bag_join(bag, &h) != LADE_OK)
         return 1;
     for (uint64_t next = 1; next <= SAMPLES; next++) {
-        if (lade_bag_put(h, &next) == LADE_OK)
+        if (lade_bag_put_word(h, next) == LADE_OK)
             continue; /* the buffer fills */
-        if (lade_bag_exchange(h, &next, &sample) != LADE_OK)
+        if (lade_bag_exchange_word(h, next, &sample) != LADE_OK)
             return 1;
         use(sample);
     }
-    while (lade_bag_draw(h, &sample) == LADE_OK) /* the stream has ended */
+    while (lade_bag_draw_word(h, &sample) == LADE_OK) /* the stream has ended */
         use(sample);
     lade_bag_leave(h);
     lade_bag_destroy(bag);

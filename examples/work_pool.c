@@ -20,7 +20,7 @@ static void work(struct lade_bag_handle *h, uint64_t items)
         uint64_t half[2] = {items / 2, items - items / 2};
         atomic_fetch_add(&unfinished, 2); /* before they can be drawn, so that the count is not zero too early */
         for (int i = 0; i < 2; i++)
-            if (lade_bag_put(h, &half[i]) != LADE_OK)
+            if (lade_bag_put_word(h, half[i]) != LADE_OK)
                 work(h, half[i]); /* no slot is free: it is done here */
     } else {
         atomic_fetch_add(&sum, 1);
@@ -50,7 +50,7 @@ int main(void)
     const uint64_t first = LARGEST;
 
     if (lade_bag_create(&pool, &config) != LADE_OK || lade_bag_join(pool, &h) != LADE_OK ||
-        lade_bag_put(h, &first) != LADE_OK)
+        lade_bag_put_word(h, first) != LADE_OK)
         return 1;
     for (int i = 0; i < WORKERS; i++)
         if (pthread_create(&thread[i], NULL, worker, NULL) != 0)
