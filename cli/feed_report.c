@@ -80,7 +80,10 @@ static void print_times(FILE *to, const struct feed *f, const struct figures *g)
     fprintf(to, "  workers      read %.1f %%, transform %.1f %%, plan %.1f %%, wait %.1f %% of their time\n",
             100 * t->read, 100 * t->transform, 100 * t->plan, 100 * t->wait);
     fprintf(to, "  consumer     %s: busy %.1f %%, stalled %.1f %%\n", f->consumer->name, 100 * t->busy, 100 * t->stall);
-    fprintf(to, "  bottleneck   %s\n", t->bottleneck);
+    fprintf(to, "  bottleneck   %s%s\n", t->bottleneck,
+            strcmp(t->bottleneck, "hand-over")
+                ? ""
+                : ": both sides waited for most of the time; --slots or --threads may help");
     print_device(to, f);
     print_overlap(to, t);
     fprintf(to, "  memory       %.1f MB at most", (double)g->report.peak_memory / 1e6);

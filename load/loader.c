@@ -300,6 +300,19 @@ static const char *claim_of(const struct lade_loader *l)
                  "they are ready";
 }
 
+/* What a worker has not added to its own figures yet: the time that it runs, and a wait that has not ended. */
+static void add_unfinished(const struct lade_worker *w, int64_t now, struct lade_loader_stats *stats)
+{
+    if (atomic_load_explicit(&w->state, memory_order_relaxed) != LADE_WORKER_RUNS)
+        return;
+    const int64_t begin = atomic_load_explicit(&w->begin, memory_order_relaxed);
+    const int64_t since = atomic_load_explicit(&w->waits_since, memory_order_relaxed);
+    if (begin < now)
+        stats->running_time += (uint64_t)(now - begin);
+    if (since != 0 && since < now)
+        stats->worker_wait_time += (uint64_t)(now - since);
+}
+
 static void measure(const struct lade_loader *l, struct lade_loader_stats *stats)
 {
     const uint64_t batch = l->config.batch, length = l->order.shards ? lade_order_length(&l->order, UINT64_MAX) : 0;
@@ -324,9 +337,7 @@ static void measure(const struct lade_loader *l, struct lade_loader_stats *stats
     if (l->stage)
         lade_stage_measure(l, stats);
     for (unsigned i = 0; i < l->workers; i++)
-        if (atomic_load_explicit(&l->worker[i].state, memory_order_relaxed) == LADE_WORKER_RUNS)
-            stats->running_time +=
-                (uint64_t)(lade_now() - atomic_load_explicit(&l->worker[i].begin, memory_order_relaxed));
+        add_unfinished(&l->worker[i], lade_now(), stats);
 }
 
 void lade_loader_measure_sized(const struct lade_loader *l, struct lade_loader_stats *stats, size_t size)

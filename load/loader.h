@@ -89,6 +89,7 @@ struct lade_worker {
     struct lade_walk walk;
     uint8_t *input, *scratch; /* of the pipeline */
     _Atomic int64_t begin;
+    _Atomic int64_t waits_since; /* 0: it does not wait */
     _Atomic uint64_t read_time, transform_time, wait_time, running_time;
 };
 
@@ -278,6 +279,21 @@ static inline void lade_count(_Atomic uint64_t *counter, uint64_t more)
 {
     /* One writer; readers want a figure. */
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
+/* The worker waits from here on: a wait that has not ended is part of the figures. */
+static inline void lade_worker_begin_wait(struct lade_worker *w)
+{
+    atomic_store_explicit(&w->waits_since, lade_now(), memory_order_relaxed);
+}
+
+/* A reader between the two stores misses this wait once; none counts it twice. */
+static inline void lade_worker_end_wait(struct lade_worker *w)
+{
+    const int64_t begin = atomic_load_explicit(&w->waits_since, memory_order_relaxed);
+
+    atomic_store_explicit(&w->waits_since, 0, memory_order_relaxed);
+    lade_count(&w->wait_time, (uint64_t)(lade_now() - begin));
 }
 
 #endif

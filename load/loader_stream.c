@@ -76,9 +76,9 @@ static bool put(struct lade_worker *w)
     int status = lade_bag_put(w->bag, NULL);
 
     if (status == LADE_FULL) {
-        int64_t begin = lade_now();
+        lade_worker_begin_wait(w);
         status = lade_event_await(&w->loader->room, put_or_await, w, -1);
-        lade_count(&w->wait_time, (uint64_t)(lade_now() - begin));
+        lade_worker_end_wait(w);
     }
     if (status != LADE_OK)
         return false;

@@ -180,9 +180,9 @@ static enum claimed await_batch(struct lade_worker *w)
 
     if (claimed != NO_ROOM)
         return claimed;
-    int64_t begin = lade_now();
+    lade_worker_begin_wait(w);
     claimed = (enum claimed)lade_event_await(&w->loader->room, claim_or_await, w, -1);
-    lade_count(&w->wait_time, (uint64_t)(lade_now() - begin));
+    lade_worker_end_wait(w);
     return claimed;
 }
 
