@@ -95,9 +95,9 @@ def table_of(bench, workload, capacity, fill, batches=(1,), more=()):
 
 
 def records_of(bench, workload):
-    """Elements of 3,072 bytes, copied in and out; in the room they are made and read where they lie."""
+    """Elements of 3,072 bytes, copied in and out; in the scratch memory they are made and read where they lie."""
     title, threads, names = WORKLOADS[workload]
-    programs = {"lade_bag": "lade_bag_records", "lade_bag in room": "lade_bag_room",
+    programs = {"lade_bag": "lade_bag_records", "lade_bag in scratch": "lade_bag_scratch",
                 **{name: f"bag_{name}_records" for name in names[1:]}}
     words = [workload, str(RECORDS), str(RECORDS // 2), "1"]
     candidates = [Candidate(name, program, words, threads, name in SLEEPS) for name, program in programs.items()

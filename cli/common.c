@@ -17,8 +17,8 @@ bool take_number(const char *command, const char *option, const char *text, uint
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno || value < least || value > most) {
-        say_error("%s: --%s takes a number from %llu to %llu, not '%s'", command, option, (unsigned long long)least,
-                  (unsigned long long)most, text);
+        print_error("%s: --%s takes a number from %llu to %llu, not '%s'", command, option, (unsigned long long)least,
+                    (unsigned long long)most, text);
         return false;
     }
     *to = value;
@@ -27,7 +27,7 @@ bool take_number(const char *command, const char *option, const char *text, uint
 
 int source_trouble(const char *command, const struct lade_error *error)
 {
-    say_error("%s: %s", command, error->text);
+    print_error("%s: %s", command, error->text);
     switch (error->status) {
     case LADE_INVALID:
         return EXIT_USAGE;
@@ -40,8 +40,8 @@ int source_trouble(const char *command, const struct lade_error *error)
 
 static bool bad_weights(const char *command, const char *option, const char *text)
 {
-    say_error("%s: --%s takes 2 to %d weights such as 80:20 or 8,1,1, not '%s'", command, option, LADE_SPLIT_PARTS_MAX,
-              text);
+    print_error("%s: --%s takes 2 to %d weights such as 80:20 or 8,1,1, not '%s'", command, option,
+                LADE_SPLIT_PARTS_MAX, text);
     return false;
 }
 
@@ -49,10 +49,10 @@ static bool bad_weights(const char *command, const char *option, const char *tex
 static bool single_weight(const char *command, const char *option, const char *text, unsigned long value)
 {
     if (value > 1 && value < 100)
-        say_error("%s: --%s takes 2 or more weights, not '%s'; did you mean %lu:%lu?", command, option, text, value,
-                  100 - value);
+        print_error("%s: --%s takes 2 or more weights, not '%s'; did you mean %lu:%lu?", command, option, text, value,
+                    100 - value);
     else
-        say_error("%s: --%s takes 2 or more weights such as 80:20, not '%s'", command, option, text);
+        print_error("%s: --%s takes 2 or more weights such as 80:20, not '%s'", command, option, text);
     return false;
 }
 
@@ -181,7 +181,7 @@ void progress_line(const char *what, const char *unit, uint64_t done, uint64_t t
     }
 }
 
-void say_error(const char *format, ...)
+void print_error(const char *format, ...)
 {
     char text[8192], safe[8192];
     va_list arguments;

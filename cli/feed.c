@@ -106,7 +106,7 @@ static void help(void)
 
 static bool complain(const char *option, const char *takes, const char *text)
 {
-    say_error("feed: --%s takes %s, not '%s'", option, takes, text);
+    print_error("feed: --%s takes %s, not '%s'", option, takes, text);
     return false;
 }
 
@@ -145,7 +145,7 @@ static bool take_word(const char *option, const char *text, const char *const *w
     for (*to = 0; words[*to]; ++*to)
         if (!strcmp(text, words[*to]))
             return true;
-    say_error("feed: --%s does not know '%s'", option, text);
+    print_error("feed: --%s does not know '%s'", option, text);
     return false;
 }
 
@@ -397,7 +397,7 @@ static bool parse(struct feed_options *o, int argc, char **argv)
     }
     const char *why = good ? contradiction(o) : NULL;
     if (why)
-        say_error("feed: %s", why);
+        print_error("feed: %s", why);
     return good && !why;
 }
 

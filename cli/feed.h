@@ -146,7 +146,7 @@ struct feed {
     const struct consumer *consumer;
     void *consumer_self;
     struct lade_loader_stats stats, before; /* at the end, and before the first batch was asked for */
-    char claim[512];                        /* what holds, as the loader says */
+    char guarantee[512];                    /* what holds, as the loader says */
     struct learnt learnt;
     struct lade_device *gpu; /* NULL: there is none */
     struct device_figures device;

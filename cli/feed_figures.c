@@ -129,7 +129,7 @@ static void fill_report(const struct feed *f, struct figures *g)
     for (unsigned i = 0; i < g->faults; i++)
         faults[i] = (struct lade_report_fault){g->fault[i].name, g->fault[i].text};
     lade_report_loader(r, &f->before, &f->stats);
-    r->guarantee = f->claim;
+    r->guarantee = f->guarantee;
     r->source = o->source;
     r->ended = f->status == LADE_CLOSED      ? "done"
                : f->status == LADE_OK        ? "batches"

@@ -37,7 +37,7 @@ static void print_head(FILE *to, const struct feed *f)
             (big)f->o.batch);
     print_epochs(to, f);
     fprintf(to, "; %llu workers, %s, seed %llu\n", (big)f->o.threads, order_name(f), (big)f->o.seed);
-    fprintf(to, "  holds        %s\n", f->claim);
+    fprintf(to, "  holds        %s\n", f->guarantee);
 }
 
 /* Of the device's time; 0 where it had work all the time. */

@@ -253,7 +253,7 @@ static int test(struct feed *f)
                                               .seed = f->o.seed,
                                               .batch = f->o.batch,
                                               .in_order = true,
-                                              .given_order = true,
+                                              .sequential = true,
                                               .threads = (unsigned)f->o.threads,
                                               .slots = (unsigned)f->o.slots,
                                               .epochs = 1,
@@ -290,7 +290,7 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
     const struct lade_error first = f->error;
     int status = LADE_OK;
 
-    lade_loader_measure(loader, &f->stats);
+    lade_loader_stats(loader, &f->stats);
     f->anonymous = anonymous_memory();
     if (f->o.save && !f->lost)
         status = save(f, loader, log);
@@ -340,9 +340,9 @@ int feed_run(struct feed *f)
     atomic_store(&cancellable, loader);
     if (caught) /* before there was something to cancel */
         lade_loader_cancel(loader);
-    lade_loader_measure(loader, &f->before);
+    lade_loader_stats(loader, &f->before);
     f->o.seed = f->before.seed; /* --seed random: the one that was drawn */
-    (void)snprintf(f->claim, sizeof f->claim, "%s", f->before.claim);
+    (void)snprintf(f->guarantee, sizeof f->guarantee, "%s", f->before.guarantee);
     prepare_tally(f);
     f->status = feed_batches(f, loader, log);
     count_stream_epochs(f);

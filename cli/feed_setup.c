@@ -13,7 +13,7 @@ static const uint64_t check_max = 100000000;
 
 int feed_trouble(const struct lade_error *error)
 {
-    say_error("feed: %s", *error->text ? error->text : lade_status_text(error->status));
+    print_error("feed: %s", *error->text ? error->text : lade_status_text(error->status));
     switch (error->status) {
     case LADE_INVALID:
     case LADE_CONFLICT: /* a state of another source, seed or order */
@@ -30,13 +30,13 @@ int feed_trouble(const struct lade_error *error)
 
 static int wrong(const char *why)
 {
-    say_error("feed: %s", why);
+    print_error("feed: %s", why);
     return EXIT_USAGE;
 }
 
 static int system_trouble(const char *what, const char *why)
 {
-    say_error("feed: %s: %s", what, why);
+    print_error("feed: %s: %s", what, why);
     return EXIT_TROUBLE;
 }
 
@@ -153,7 +153,7 @@ static int translate(struct feed *f, struct lade_split *table, enum lade_split_s
         int status = part_in_table(f, table, store, i, &part);
         lade_source_name(f->source, i, name, sizeof name);
         if (status == LADE_ABSENT) {
-            say_error("feed: %s: sample %s is not in the table; lade split assign adds it", f->o.table, name);
+            print_error("feed: %s: sample %s is not in the table; lade split assign adds it", f->o.table, name);
             return EXIT_WRONG;
         }
         if (status == LADE_OK)
@@ -177,14 +177,14 @@ static int open_table(struct feed *f)
         return wrong("--split-table: an endless source has no list of samples; --split asks nothing but their keys");
     int status = lade_split_load_limited(&table, f->o.table, NULL, f->o.memory << 20, &error), code = EXIT_DONE;
     if (status == LADE_DAMAGED) {
-        say_error("feed: %s: damaged, from byte %llu on", f->o.table, (big)error.offset);
+        print_error("feed: %s: damaged, from byte %llu on", f->o.table, (big)error.offset);
         return EXIT_WRONG;
     }
     if (status == LADE_LIMITED)
         return system_trouble(f->o.table, "its quotas would take more memory than --memory allows; raise it");
     if (status != LADE_OK)
         return system_trouble(f->o.table, status == LADE_IO ? strerror(errno) : lade_status_text(status));
-    lade_split_configuration(table, &c);
+    lade_split_get_config(table, &c);
     f->parts = c.parts;
     for (unsigned p = 0; p < c.parts; p++)
         f->weight[p] = c.weights ? c.weights[p] : 1;
@@ -222,13 +222,13 @@ static int choose_part(struct feed *f)
     if (!name || find_part(NULL, f->parts, name, strlen(name), &f->o.part))
         return EXIT_DONE;
     if (f->parts == 1)
-        say_error("feed: --part %s: the whole source is one part; --split 80:20 makes two, train and test", name);
+        print_error("feed: --part %s: the whole source is one part; --split 80:20 makes two, train and test", name);
     else if (f->parts == 2 || f->parts == 3)
-        say_error("feed: --part %s: there are parts %s, or 0 to %u", name,
-                  f->parts == 2 ? "train and test" : "train, validation and test", f->parts - 1);
+        print_error("feed: --part %s: there are parts %s, or 0 to %u", name,
+                    f->parts == 2 ? "train and test" : "train, validation and test", f->parts - 1);
     else
-        say_error("feed: --part %s: there are parts 0 to %u, the last one also called %s", name, f->parts - 1,
-                  part_name(f->parts, f->parts - 1, room, sizeof room));
+        print_error("feed: --part %s: there are parts 0 to %u, the last one also called %s", name, f->parts - 1,
+                    part_name(f->parts, f->parts - 1, room, sizeof room));
     return EXIT_USAGE;
 }
 
@@ -236,7 +236,7 @@ int feed_open(struct feed *f)
 {
     if (lade_source_open(&f->source, f->o.source, &f->error) != LADE_OK)
         return feed_trouble(&f->error);
-    f->info = lade_source_about(f->source);
+    f->info = lade_source_info(f->source);
     f->classes = f->info->classes ? (unsigned)f->info->classes : 1;
     if (f->info->count == LADE_ENDLESS && f->o.stream == 0)
         return wrong("an endless source is fed by --stream N, through a buffer of N samples");

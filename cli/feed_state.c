@@ -52,10 +52,10 @@ char *feed_read_states(const struct feed_options *o, struct lade_error *error)
         joined = state[0];
         state[0] = NULL;
     } else if (good) {
-        size = lade_loader_join((const char *const *)state, o->resumes, NULL, 0, error);
+        size = lade_loader_merge_states((const char *const *)state, o->resumes, NULL, 0, error);
         if (size > 0 && !(joined = malloc(size)))
             feed_out_of_memory(error);
-        if (joined && lade_loader_join((const char *const *)state, o->resumes, joined, size, error) != size) {
+        if (joined && lade_loader_merge_states((const char *const *)state, o->resumes, joined, size, error) != size) {
             free(joined); /* out of memory; the error says so */
             joined = NULL;
         }

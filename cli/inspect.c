@@ -240,7 +240,7 @@ int inspect_main(int argc, char **argv)
         return EXIT_TROUBLE;
     if (lade_source_open(&l.source, l.text, &error) != LADE_OK)
         return source_trouble("inspect", &error);
-    l.info = lade_source_about(l.source);
+    l.info = lade_source_info(l.source);
     l.sample = malloc(l.info->bytes);
     if (l.info->classes && l.info->count != LADE_ENDLESS)
         l.frequency = calloc((size_t)l.info->classes, sizeof *l.frequency);
@@ -262,7 +262,7 @@ int inspect_main(int argc, char **argv)
             }
         }
         if (l.trouble)
-            say_error("inspect: %s", l.first_damage.text);
+            print_error("inspect: %s", l.first_damage.text);
         code = !written || l.trouble ? EXIT_TROUBLE : l.damaged ? EXIT_WRONG : EXIT_DONE;
     }
     free(l.frequency);

@@ -57,7 +57,7 @@ const char *grouped(uint64_t number);
 #if defined __GNUC__
 __attribute__((format(printf, 1, 2)))
 #endif
-void say_error(const char *format, ...);
+void print_error(const char *format, ...);
 
 /* A name with its control characters escaped, to be printed at once: the fourth call after this one overwrites it. */
 const char *shown(const char *text);

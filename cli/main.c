@@ -30,7 +30,7 @@ static int printed(const char *command, int code)
 {
     if ((fflush(stdout) == 0 && !ferror(stdout)) || code > EXIT_WRONG)
         return code;
-    say_error("%s: standard output: could not be written", command);
+    print_error("%s: standard output: could not be written", command);
     return EXIT_TROUBLE;
 }
 

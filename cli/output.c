@@ -12,7 +12,7 @@
 
 static bool trouble(const char *command, const char *path)
 {
-    say_error("%s: %s: %s", command, path, strerror(errno));
+    print_error("%s: %s: %s", command, path, strerror(errno));
     return false;
 }
 
@@ -101,8 +101,8 @@ bool output_end(struct output *o)
         lade_file_drop(&o->file);
     }
     if (!good)
-        say_error("%s: %s: could not be written%s%s", o->command, o->to == stdout ? "standard output" : o->path,
-                  error ? ": " : "", error ? strerror(error) : "");
+        print_error("%s: %s: could not be written%s%s", o->command, o->to == stdout ? "standard output" : o->path,
+                    error ? ": " : "", error ? strerror(error) : "");
     return good;
 }
 

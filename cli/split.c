@@ -84,7 +84,7 @@ static bool number(const char *name, const char *text, uint64_t least, uint64_t 
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno || value < least || value > most) {
-        say_error("split: %s takes numbers from %llu to %llu, not '%s'", name, (big)least, (big)most, text);
+        print_error("split: %s takes numbers from %llu to %llu, not '%s'", name, (big)least, (big)most, text);
         return false;
     }
     *to = value;
@@ -127,7 +127,7 @@ static bool choice(const char *name, const char *text, const char *const *words,
             return true;
         }
     }
-    say_error("split: --%s does not know '%s'", name, text);
+    print_error("split: --%s does not know '%s'", name, text);
     return false;
 }
 
@@ -244,8 +244,8 @@ static bool takes_options(const struct options *o, const char *command)
         unsigned passed_over = strcmp(command, commands[i].command) ? 0 : o->given & ~commands[i].takes;
         for (int j = 0; j < HELP; j++) {
             if (passed_over & 1U << j) {
-                say_error("split: %s does not take --%s; lade split --help shows the use", command,
-                          option_names[j].name);
+                print_error("split: %s does not take --%s; lade split --help shows the use", command,
+                            option_names[j].name);
                 return false;
             }
         }

@@ -17,7 +17,7 @@ static bool name_file(char *name, size_t room, const char *table)
 
 static bool complain(const char *name, const char *why)
 {
-    say_error("split: %s: %s", name, why);
+    print_error("split: %s: %s", name, why);
     return false;
 }
 

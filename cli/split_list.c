@@ -22,14 +22,14 @@ struct chunk {
 
 static bool complain(const char *path, const char *why)
 {
-    say_error("split: %s: %s", path, why);
+    print_error("split: %s: %s", path, why);
     return false;
 }
 
 /* The input is wrong in a line of it. */
 static bool complain_of(struct list *list, size_t line, const char *why)
 {
-    say_error("split: %s, line %zu: %s", list->path, line, why);
+    print_error("split: %s, line %zu: %s", list->path, line, why);
     list->wrong = true;
     return false;
 }
@@ -81,7 +81,7 @@ static bool number_class(struct list *list, struct text name, unsigned *number)
         }
     }
     if (list->fixed) {
-        say_error("split: %s: the table has no class '%.*s'", list->path, (int)name.size, name.at);
+        print_error("split: %s: the table has no class '%.*s'", list->path, (int)name.size, name.at);
         list->wrong = true;
         return false;
     }

@@ -72,7 +72,7 @@ static int try_lock(int lock, const char *name, const char *table)
             return HELD;
         if (!has_no_locks(errno))
             return FAILED;
-        say_error("split: %s cannot be locked (%s): let nobody else write it meanwhile", table, strerror(errno));
+        print_error("split: %s cannot be locked (%s): let nobody else write it meanwhile", table, strerror(errno));
     }
     int named = is_named(lock, name);
     if (named <= 0)
@@ -92,7 +92,7 @@ int split_lock(const char *table, uint64_t seconds)
     bool told = false;
 
     if (!name_lock(name, sizeof name, table)) {
-        say_error("split: %s: the name is too long", table);
+        print_error("split: %s: the name is too long", table);
         return -1;
     }
     for (;;) {
@@ -101,7 +101,7 @@ int split_lock(const char *table, uint64_t seconds)
         if (state == TAKEN)
             return lock;
         if (state == FAILED) {
-            say_error("split: %s: %s", name, strerror(errno));
+            print_error("split: %s: %s", name, strerror(errno));
             if (lock >= 0)
                 (void)close(lock);
             return -1;
@@ -109,14 +109,14 @@ int split_lock(const char *table, uint64_t seconds)
         const long holder = state == HELD ? holder_of(lock) : 0;
         (void)close(lock);
         if (seconds_now() >= deadline) {
-            say_error("split: %s: process %ld still writes it after %llu s; --wait N waits longer", table, holder,
-                      (big)seconds);
+            print_error("split: %s: process %ld still writes it after %llu s; --wait N waits longer", table, holder,
+                        (big)seconds);
             return -1;
         }
         if (state == GONE)
             continue;
         if (!told)
-            say_error("split: waiting up to %llu s for process %ld, which writes %s", (big)seconds, holder, table);
+            print_error("split: waiting up to %llu s for process %ld, which writes %s", (big)seconds, holder, table);
         told = true;
         (void)nanosleep(&pause_between, NULL);
     }

@@ -48,7 +48,7 @@ bool report_duplicates(struct report *r)
     bool good = row != NULL;
 
     if (!row)
-        say_error("split: out of memory");
+        print_error("split: out of memory");
     for (size_t i = 0; good && i < list->rows; i++)
         row[i] = &list->row[i];
     if (good)
@@ -167,7 +167,7 @@ bool report_print(struct report *r)
     bool good = count != NULL;
 
     if (!good)
-        say_error("split: out of memory");
+        print_error("split: out of memory");
     for (size_t i = 0; good && i < r->list->rows; i++)
         if (r->list->row[i].part < parts)
             count[(size_t)r->list->row[i].class_number * parts + r->list->row[i].part]++;

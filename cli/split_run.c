@@ -11,18 +11,18 @@
 
 int wrong_use(const char *why)
 {
-    say_error("split: %s; lade split --help shows the use", why);
+    print_error("split: %s; lade split --help shows the use", why);
     return EXIT_USAGE;
 }
 
 static int trouble(const char *path, int status, uint64_t offset)
 {
     if (status == LADE_IO)
-        say_error("split: %s: %s", path, strerror(errno));
+        print_error("split: %s: %s", path, strerror(errno));
     else if (status == LADE_DAMAGED)
-        say_error("split: %s: damaged, from byte %llu on", path, (big)offset);
+        print_error("split: %s: damaged, from byte %llu on", path, (big)offset);
     else
-        say_error("split: %s: %s", path, lade_status_text(status));
+        print_error("split: %s: %s", path, lade_status_text(status));
     return EXIT_TROUBLE;
 }
 
@@ -69,8 +69,8 @@ static int load_table(struct lade_split **split, const char *path, const struct 
     int status = lade_split_load_limited(split, path, NULL, o->memory << 20, &error);
 
     if (status == LADE_LIMITED) {
-        say_error("split: %s: it would take more than %llu MiB of memory; --memory raises the limit", path,
-                  (big)o->memory);
+        print_error("split: %s: it would take more than %llu MiB of memory; --memory raises the limit", path,
+                    (big)o->memory);
         return EXIT_TROUBLE;
     }
     if (absent && status == LADE_IO && errno == ENOENT) {
@@ -88,7 +88,7 @@ static int load_split(struct lade_split **split, const struct options *o, bool *
 
     if (code != EXIT_DONE || !*split)
         return code;
-    lade_split_configuration(*split, &loaded);
+    lade_split_get_config(*split, &loaded);
     if ((o->parts > 0 && (o->parts != loaded.parts || memcmp(o->weight, loaded.weights, o->parts * 4) != 0)) ||
         (o->given & 1U << RULE && o->config.rule != loaded.rule) ||
         (o->given & 1U << SEED && !o->config.random_seed && o->config.seed != loaded.seed))
@@ -182,7 +182,7 @@ static uint64_t entries_of(struct lade_split *split, const struct report *r)
     uint64_t keys[PARTS_MAX];
 
     if (r->config.store >= LADE_SPLIT_COMPACT)
-        (void)lade_split_measure(split, &stats, keys);
+        (void)lade_split_stats(split, &stats, keys);
     return stats.entries;
 }
 
@@ -232,7 +232,7 @@ static bool write_csv(const struct list *list, const struct options *o)
     }
     if (good)
         return output_end(&out);
-    say_error("split: %s: could not be written, or out of memory", o->csv);
+    print_error("split: %s: could not be written, or out of memory", o->csv);
     output_drop(&out);
     return false;
 }
@@ -257,7 +257,7 @@ int split_assign_or_audit(struct options *o, const char *path, bool assign)
     if (absent && o->parts == 0)
         code = wrong_use("a new table needs --weights or --folds");
     if (split)
-        lade_split_configuration(split, &r.config);
+        lade_split_get_config(split, &r.config);
     if (code == EXIT_DONE)
         code = name_parts(o, split ? r.config.parts : o->parts);
     if (code == EXIT_DONE && assign && split && r.config.rule == LADE_SPLIT_QUOTA &&
@@ -268,7 +268,7 @@ int split_assign_or_audit(struct options *o, const char *path, bool assign)
     if (code == EXIT_DONE && !split)
         code = create_split(&split, o, &list);
     if (code == EXIT_DONE) {
-        lade_split_configuration(split, &r.config);
+        lade_split_get_config(split, &r.config);
         code = handle_rows(split, &list, assign, &r);
     }
     if (code == EXIT_DONE && assign && r.config.rule == LADE_SPLIT_QUOTA && !list.fixed &&
@@ -320,7 +320,7 @@ static int compare_classes(const struct list *classes, const char *path, struct 
     static struct list other;
     struct lade_split_config config;
 
-    lade_split_configuration(table, &config);
+    lade_split_get_config(table, &config);
     if (config.rule != LADE_SPLIT_QUOTA)
         return EXIT_DONE; /* the merge refuses it */
     int code = classes_read(&other, path, config.classes) ? EXIT_DONE : EXIT_TROUBLE;
@@ -347,7 +347,7 @@ int split_merge(struct options *o, char **path, int paths)
         split_unlock(o->table, lock);
         return code;
     }
-    lade_split_configuration(into, &config);
+    lade_split_get_config(into, &config);
     const bool quota = config.rule == LADE_SPLIT_QUOTA;
     code = name_parts(o, config.parts);
     if (code == EXIT_DONE && quota && !classes_read(&classes, path[0], config.classes))
@@ -402,12 +402,12 @@ int split_show(struct options *o, const char *path)
 
     if (code != EXIT_DONE)
         return code;
-    int status = lade_split_measure(split, &stats, keys);
+    int status = lade_split_stats(split, &stats, keys);
     if (status != LADE_OK) {
         lade_split_destroy(split);
         return trouble(path, status, 0);
     }
-    lade_split_configuration(split, &c);
+    lade_split_get_config(split, &c);
     if (name_parts(o, c.parts) != EXIT_DONE) {
         lade_split_destroy(split);
         return EXIT_USAGE;

@@ -52,7 +52,7 @@ static void help(void)
 int synth_begin(struct synth *s, struct output *o, const char *name, bool bulk)
 {
     if (snprintf(s->path, sizeof s->path, "%s/%s", s->folder, name) >= (int)sizeof s->path) {
-        say_error("synth: %s: the name is too long", s->folder);
+        print_error("synth: %s: the name is too long", s->folder);
         return EXIT_USAGE;
     }
     bool good = bulk ? output_begin_bulk(o, "synth", s->path) : output_begin(o, "synth", s->path);
@@ -135,7 +135,7 @@ static bool parse(struct options *o, int argc, char **argv)
             return false;
         } else {
             if (strchr(optarg, ',')) {
-                say_error("synth: '%s' has a comma", optarg);
+                print_error("synth: '%s' has a comma", optarg);
                 return false;
             }
             *to[c] = optarg;
@@ -163,7 +163,7 @@ static int open_source(struct synth *s, const struct options *o)
     }
     if (lade_source_open(&s->source, text, &error) != LADE_OK)
         return source_trouble("synth", &error);
-    s->info = lade_source_about(s->source);
+    s->info = lade_source_info(s->source);
     s->sample = malloc(s->info->bytes);
     if (!s->sample)
         fputs("lade synth: out of memory\n", stderr);
@@ -185,14 +185,14 @@ int synth_main(int argc, char **argv)
         if (!strcmp(formats[f].name, format))
             write = formats[f].write;
     if (!write) {
-        say_error("synth: there is no format '%s'; there are cifar10, idx, npy, records and images", format);
+        print_error("synth: there is no format '%s'; there are cifar10, idx, npy, records and images", format);
         return EXIT_USAGE;
     }
     s.folder = argv[optind + 1];
     s.jpeg = o.jpeg;
     int code = open_source(&s, &o);
     if (code == EXIT_DONE && mkdir(s.folder, 0777) != 0 && errno != EEXIST) {
-        say_error("synth: %s: %s", s.folder, strerror(errno));
+        print_error("synth: %s: %s", s.folder, strerror(errno));
         code = EXIT_TROUBLE;
     }
     if (code == EXIT_DONE)

@@ -69,7 +69,7 @@ static int put_image(struct synth *s, uint64_t i, int64_t label, const uint8_t *
         return code;
     bool good = s->jpeg ? put_jpeg(s, &o, pixels, height, width) : put_png(s, &o, pixels, height, width);
     if (!good)
-        say_error("synth: %s: the image could not be made", o.path);
+        print_error("synth: %s: the image could not be made", o.path);
     return synth_end(&o, good ? EXIT_DONE : EXIT_TROUBLE);
 }
 
@@ -115,12 +115,12 @@ int write_images(struct synth *s)
     /* What lies there already would be read with what is written now. */
     int used = holds(s->folder, true, other, sizeof other);
     if (used < 0) {
-        say_error("synth: %s: %s", s->folder, strerror(errno));
+        print_error("synth: %s: %s", s->folder, strerror(errno));
         return EXIT_TROUBLE;
     }
     if (used) {
-        say_error("synth: %s: its folder %s has files already, which would count as samples; take a new one", s->folder,
-                  other);
+        print_error("synth: %s: its folder %s has files already, which would count as samples; take a new one",
+                    s->folder, other);
         return EXIT_USAGE;
     }
     uint8_t *pixels = malloc(s->info->bytes);
@@ -128,7 +128,7 @@ int write_images(struct synth *s)
         char path[4096];
         if (snprintf(path, sizeof path, "%s/class-%05d", s->folder, (int)c) >= (int)sizeof path ||
             (mkdir(path, 0777) != 0 && errno != EEXIST)) {
-            say_error("synth: %s: %s", path, strerror(errno));
+            print_error("synth: %s: %s", path, strerror(errno));
             free(pixels);
             return EXIT_TROUBLE;
         }

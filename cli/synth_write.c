@@ -6,7 +6,7 @@
 
 static int unfit(const char *why)
 {
-    say_error("synth: %s", why);
+    print_error("synth: %s", why);
     return EXIT_USAGE;
 }
 

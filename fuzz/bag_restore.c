@@ -76,9 +76,9 @@ static struct lade_bag_handle *make_bag(uint8_t choice, uint8_t capacity, struct
 
 static uint64_t held(struct lade_bag *bag)
 {
-    struct lade_bag_counts c;
+    struct lade_bag_stats c;
 
-    lade_bag_count(bag, &c);
+    lade_bag_stats(bag, &c);
     must(c.put == c.drawn + c.evicted + c.held);
     return c.held;
 }

@@ -42,7 +42,7 @@ static void make_once(void)
         .kind = "numbers", .count = COUNT, .shape = {LADE_U64, 0, {0}}, .bytes = 8, .classes = 1};
     const struct lade_split_config halves = {.parts = 2, .store = LADE_SPLIT_PURE};
 
-    must(source || lade_source_make(&source, &ops, NULL, &info, NULL) == LADE_OK);
+    must(source || lade_source_open_custom(&source, &ops, NULL, &info, NULL) == LADE_OK);
     must(split || lade_split_create(&split, &halves, NULL) == LADE_OK);
 }
 
@@ -66,7 +66,7 @@ static void check_order(struct lade_loader *l, const struct lade_loader_config *
     struct lade_batch b;
     uint64_t first = UINT64_MAX, taken = 0;
 
-    lade_loader_measure(l, &stats);
+    lade_loader_stats(l, &stats);
     for (unsigned seen[2][COUNT] = {{0}};;) {
         must(lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK);
         first = first == UINT64_MAX ? b.epoch : first;
@@ -148,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         dress(data[0], line, dressed[count++]);
     }
     check_resume(data[0], dressed[0]);
-    size_t needed = lade_loader_join(states, count, joined, sizeof joined, &error);
+    size_t needed = lade_loader_merge_states(states, count, joined, sizeof joined, &error);
     must(needed > 0 || (error.status < 0 && error.text[0]));
     if (needed > 0 && needed <= sizeof joined) {
         must(strlen(joined) + 1 == needed);

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(!source);
         check_error(status, &error, SIZE_MAX);
     } else {
-        const struct lade_source_info *info = lade_source_about(source);
+        const struct lade_source_info *info = lade_source_info(source);
         must(info->count > 0 && info->bytes == lade_shape_bytes(&info->shape));
         if (info->bytes < 1 << 20) {
             uint8_t *to = malloc(info->bytes);

@@ -56,7 +56,7 @@ static void use(struct lade_split *s)
     struct lade_split_stats stats;
     struct lade_split_config config;
 
-    lade_split_configuration(s, &config);
+    lade_split_get_config(s, &config);
     must(config.parts > 0 && config.parts <= LADE_SPLIT_PARTS_MAX);
     for (uint64_t key = 0; key < 20; key++) {
         unsigned part = 0, again = 0;
@@ -65,7 +65,7 @@ static void use(struct lade_split *s)
         if (status == LADE_OK)
             must(lade_split_route_word(s, key, &again) == LADE_OK && (again == part || config.uncorrected));
     }
-    must(lade_split_measure(s, &stats, NULL) == LADE_OK);
+    must(lade_split_stats(s, &stats, NULL) == LADE_OK);
     must(stats.collision >= 0 && stats.collision <= 1 && stats.share >= 0 && stats.share <= 1.000001);
 }
 

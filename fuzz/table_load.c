@@ -81,7 +81,7 @@ static uint64_t keys_of(struct lade_table *table)
 {
     struct lade_table_stats stats;
 
-    lade_table_measure(table, &stats);
+    lade_table_stats(table, &stats);
     return stats.keys;
 }
 

@@ -93,7 +93,7 @@ int lade_device_open_on(struct lade_device **device, const struct lade_backend *
     int status = lade_device_create(device, backend, &config, &failure);
 
     if (failure.call)
-        return lade_feeder_say(error, status, backend->name, &failure);
+        return lade_feeder_error(error, status, backend->name, &failure);
     return status == LADE_OK ? LADE_OK : lade_feeder_refuse(error, status, "out of memory");
 }
 

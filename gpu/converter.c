@@ -99,7 +99,7 @@ static int create(struct lade_converter **converter, const struct lade_converter
     status = ops->create(&c->self, config, &failure);
     if (status != LADE_OK) {
         free(c);
-        return lade_feeder_say(error, status, name, &failure);
+        return lade_feeder_error(error, status, name, &failure);
     }
     c->ops = ops;
     c->numbers = (uint64_t)config->pixels * config->channels;
@@ -134,7 +134,7 @@ int lade_converter_run(struct lade_converter *c, const struct lade_tensor *from,
     if (shape->dtype != LADE_U8 || shape->dims == 0 || numbers != c->numbers || shape->dim[0] > UINT32_MAX)
         return lade_feeder_refuse(error, LADE_INVALID, "the tensor does not hold the images of this converter");
     int status = c->ops->run(c->self, from, (uint32_t)shape->dim[0], to, stream, &failure);
-    return status == LADE_OK ? LADE_OK : lade_feeder_say(error, status, c->ops->name, &failure);
+    return status == LADE_OK ? LADE_OK : lade_feeder_error(error, status, c->ops->name, &failure);
 }
 
 void lade_converter_destroy(struct lade_converter *c)

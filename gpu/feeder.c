@@ -84,7 +84,7 @@ int lade_feeder_await(struct lade_feeder *f, void *event, int64_t deadline, bool
 }
 
 /* The staging memory may be written: the copy out of it is complete, or, without copies, the consumers are done. */
-static int await_staging(struct lade_feeder *f, struct lade_slot *slot, uint64_t number)
+static int await_staging(struct lade_feeder *f, struct lade_staging_slot *slot, uint64_t number)
 {
     int status = LADE_OK;
 
@@ -109,7 +109,7 @@ static int await_staging(struct lade_feeder *f, struct lade_slot *slot, uint64_t
     return status;
 }
 
-static void write_batch(struct lade_feeder *f, struct lade_slot *slot, uint64_t number)
+static void write_batch(struct lade_feeder *f, struct lade_staging_slot *slot, uint64_t number)
 {
     struct lade_feeder_slot to;
     uint64_t most = f->shape[0].dim[0];
@@ -126,9 +126,9 @@ static void write_batch(struct lade_feeder *f, struct lade_slot *slot, uint64_t 
     slot->status = f->fill(f->self, &to, &slot->error);
     /* A timeout is next's own answer, after which one asks again. */
     if (slot->status > LADE_OK || slot->status == LADE_TIMEOUT)
-        slot->status = lade_feeder_say_answer(&slot->error, slot->status);
+        slot->status = lade_feeder_error_answer(&slot->error, slot->status);
     else if (slot->status == LADE_OK)
-        slot->status = to.rows >= 1 && to.rows <= most ? LADE_OK : lade_feeder_say_rows(&slot->error, to.rows, most);
+        slot->status = to.rows >= 1 && to.rows <= most ? LADE_OK : lade_feeder_error_rows(&slot->error, to.rows, most);
     slot->number = number;
     slot->rows = to.rows;
     for (unsigned i = 0; i < f->tensors; i++)
@@ -136,7 +136,7 @@ static void write_batch(struct lade_feeder *f, struct lade_slot *slot, uint64_t 
 }
 
 /* The device's memory is written after the consumers' streams have passed it; the host does not wait for that. */
-static int enqueue(struct lade_feeder *f, struct lade_slot *slot)
+static int enqueue(struct lade_feeder *f, struct lade_staging_slot *slot)
 {
     struct lade_device_failure failure;
     int status = LADE_OK;
@@ -157,7 +157,7 @@ static int enqueue(struct lade_feeder *f, struct lade_slot *slot)
 
 static bool copy_slot(struct lade_feeder *f, uint64_t number)
 {
-    struct lade_slot *slot = &f->slot[number % f->slots.depth];
+    struct lade_staging_slot *slot = &f->slot[number % f->slots.depth];
 
     if (slot->status != LADE_OK) {
         lade_slots_ready(&f->slots, number, SLOT_ENDED);
@@ -183,7 +183,7 @@ static void copy_filled(struct lade_feeder *f)
 /* Whether there can be another batch. */
 static bool fill_slot(struct lade_feeder *f, uint64_t number)
 {
-    struct lade_slot *slot = &f->slot[number % f->slots.depth];
+    struct lade_staging_slot *slot = &f->slot[number % f->slots.depth];
 
     if (await_staging(f, slot, number) != LADE_OK)
         return false;
@@ -201,11 +201,11 @@ static bool fill_slot(struct lade_feeder *f, uint64_t number)
     return more;
 }
 
-/* A consumer that fills, which close must know of. Whether it may. */
+/* A consumer that fills, which stop must know of. Whether it may. */
 static bool enter(struct lade_feeder *f)
 {
     LADE_STEP();
-    /* Each change comes before or behind that of close, which is all that matters. */
+    /* Each change comes before or behind that of stop, which is all that matters. */
     if (atomic_fetch_add_explicit(&f->running, 2, memory_order_relaxed) % 2 == 0)
         return true;
     lade_feeder_gone(f);
@@ -238,7 +238,7 @@ int lade_feeder_await_alone(struct lade_feeder *f, int64_t deadline)
 }
 
 /* What a consumer does before it waits. Whether there was a slot to fill. */
-static bool help(struct lade_feeder *f)
+static bool assist(struct lade_feeder *f)
 {
     uint64_t number = 0;
 
@@ -264,7 +264,7 @@ static int slots_try(struct lade_feeder *f, enum slots_call call, uint64_t *numb
         return LADE_INVALID;
     do
         status = lade_slots_take(&f->slots, number);
-    while (status == LADE_EMPTY && f->help && help(f));
+    while (status == LADE_EMPTY && f->consumer_assists && assist(f));
     return status;
 }
 
@@ -314,22 +314,22 @@ static int take(struct lade_feeder *f, uint64_t *number, int64_t timeout)
 }
 
 /* Where the batches end, the slot says why; it stays as it is. */
-static int say_end(struct lade_feeder *f, int status, uint64_t number, struct lade_error *error)
+static int report_end(struct lade_feeder *f, int status, uint64_t number, struct lade_error *error)
 {
     if (status == LADE_INVALID)
         return lade_feeder_refuse_child(error);
     if (status == LADE_DEVICE)
-        return lade_feeder_say(error, status, f->backend->name, &f->failure);
+        return lade_feeder_error(error, status, f->backend->name, &f->failure);
     if (status != LADE_CLOSED || number == UINT64_MAX)
         return status;
-    const struct lade_slot *slot = &f->slot[number % f->slots.depth];
-    return slot->status == LADE_EMPTY ? LADE_CLOSED : lade_feeder_say_fill(error, slot);
+    const struct lade_staging_slot *slot = &f->slot[number % f->slots.depth];
+    return slot->status == LADE_EMPTY ? LADE_CLOSED : lade_feeder_error_fill(error, slot);
 }
 
 /* The taker has the slot alone, until it releases the batch. */
 static void hand_out(struct lade_feeder *f, uint64_t number, struct lade_feeder_batch *batch)
 {
-    struct lade_slot *slot = &f->slot[number % f->slots.depth];
+    struct lade_staging_slot *slot = &f->slot[number % f->slots.depth];
     char *memory = f->backend->copies ? slot->device : slot->staging;
 
     lade_ref_init(&slot->holds);
@@ -356,7 +356,7 @@ static int next(struct lade_feeder *f, struct lade_feeder_batch *batch, int64_t 
     int status = take(f, &number, timeout);
 
     if (status != LADE_OK)
-        return say_end(f, status, number, error);
+        return report_end(f, status, number, error);
     hand_out(f, number, batch);
     return LADE_OK;
 }
@@ -399,18 +399,20 @@ int lade_feeder_host_wait(struct lade_feeder *f, const struct lade_feeder_batch 
 /* Nobody holds the slot any more. */
 static void released(struct lade_ref *holds)
 {
-    struct lade_slot *slot = (struct lade_slot *)(void *)((char *)holds - offsetof(struct lade_slot, holds));
+    struct lade_staging_slot *slot =
+        (struct lade_staging_slot *)(void *)((char *)holds - offsetof(struct lade_staging_slot, holds));
     struct lade_feeder *f = slot->feeder;
     uint64_t number = slot->number;
 
     lade_feeder_add(&f->counts.released, 1);
     lade_feeder_note(f, LADE_FEEDER_RELEASED, number);
     lade_slots_released(&f->slots, number);
-    if (f->help)
+    if (f->consumer_assists)
         lade_event_notify_all(&f->slots.ready); /* who waits for a batch could fill the slot */
 }
 
-int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned mark, enum lade_done done, void *handle)
+int lade_feeder_let_go(struct lade_feeder *f, struct lade_staging_slot *slot, unsigned mark, enum lade_done done,
+                       void *handle)
 {
     struct lade_device_failure failure;
 
@@ -431,7 +433,7 @@ int lade_feeder_release(struct lade_feeder *f, const struct lade_feeder_batch *b
     return lade_feeder_let_go(f, &f->slot[batch->slot], 0, done, handle);
 }
 
-void lade_feeder_drain(struct lade_feeder *f)
+void lade_feeder_close(struct lade_feeder *f)
 {
     lade_slots_end(&f->slots);
 }

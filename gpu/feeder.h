@@ -13,10 +13,10 @@
 #define LADE_FEEDER_MARKS (1u + LADE_TENSORS_MAX)
 
 /*
- * A slot belongs to the one whose turn it is, but for marks, which close reads at any time. staging, device and the events
+ * A slot belongs to the one whose turn it is, but for marks, which stop reads at any time. staging, device and the events
  * stay the same.
  */
-struct lade_slot {
+struct lade_staging_slot {
     void *staging;
     void *device;
     void *ready;
@@ -41,12 +41,12 @@ struct lade_feeder_counts {
 struct lade_feeder {
     struct lade_slots slots;
     uint32_t generation; /* of the process whose threads fill, see fork.h */
-    struct lade_slot *slot;
+    struct lade_staging_slot *slot;
     const struct lade_backend *backend;
     void *device; /* the backend's self */
     lade_feeder_fill *fill;
     void *self;
-    bool help; /* consumers fill as well */
+    bool consumer_assists; /* consumers fill as well */
     lade_feeder_trace *trace;
     void *trace_context;
     unsigned tensors;
@@ -60,7 +60,7 @@ struct lade_feeder {
     _Atomic bool failing;
     struct lade_device_failure failure;
 
-    /* Only creation, close and destruction know the rest. */
+    /* Only creation, stop and destruction know the rest. */
     void *memory; /* of the turns, memory_depth of them */
     unsigned memory_depth;
     const struct lade_alloc *device_alloc;
@@ -96,14 +96,15 @@ int lade_feeder_await(struct lade_feeder *f, void *event, int64_t deadline, bool
                       _Atomic uint64_t *waits);
 
 /* One of those who hold the slot is done with it. */
-int lade_feeder_let_go(struct lade_feeder *f, struct lade_slot *slot, unsigned mark, enum lade_done done, void *handle);
+int lade_feeder_let_go(struct lade_feeder *f, struct lade_staging_slot *slot, unsigned mark, enum lade_done done,
+                       void *handle);
 
 /* The exported tensors and the creator each hold the feeder. */
 void lade_feeder_leave(struct lade_feeder *f);
 
 /* The error of a failed device in words. */
-int lade_feeder_say(struct lade_error *error, int status, const char *backend,
-                    const struct lade_device_failure *failure);
+int lade_feeder_error(struct lade_error *error, int status, const char *backend,
+                      const struct lade_device_failure *failure);
 
 /* Fills the error, if there is one to fill, and returns status. */
 #if defined __GNUC__
@@ -115,13 +116,13 @@ int lade_feeder_refuse(struct lade_error *error, int status, const char *format,
 int lade_feeder_refuse_child(struct lade_error *error);
 
 /* That fill said it wrote so many rows. LADE_INVALID. */
-int lade_feeder_say_rows(struct lade_error *error, uint64_t rows, uint64_t most);
+int lade_feeder_error_rows(struct lade_error *error, uint64_t rows, uint64_t most);
 
 /* That fill answered something that it may not. LADE_IO. */
-int lade_feeder_say_answer(struct lade_error *error, int answer);
+int lade_feeder_error_answer(struct lade_error *error, int answer);
 
 /* What fill said about the batch. Its status. */
-int lade_feeder_say_fill(struct lade_error *error, const struct lade_slot *slot);
+int lade_feeder_error_fill(struct lade_error *error, const struct lade_staging_slot *slot);
 
 static inline void lade_feeder_note(struct lade_feeder *f, enum lade_feeder_step step, uint64_t number)
 {

@@ -8,7 +8,7 @@
 struct exported {
     struct DLManagedTensorVersioned managed;
     struct lade_feeder *feeder;
-    struct lade_slot *slot;
+    struct lade_staging_slot *slot;
     unsigned tensor;
     enum lade_done done;
     void *handle;
@@ -50,7 +50,7 @@ int lade_feeder_export(struct lade_feeder *f, const struct lade_feeder_batch *ba
                        enum lade_side side, enum lade_done done, void *handle,
                        struct DLManagedTensorVersioned **managed)
 {
-    struct lade_slot *slot = &f->slot[batch->slot];
+    struct lade_staging_slot *slot = &f->slot[batch->slot];
 
     if (!lade_feeder_is_here(f) || tensor >= f->tensors)
         return LADE_INVALID;

@@ -17,22 +17,22 @@
 
 #include <stdbool.h>
 
-#define LADE_SLOTS_APART 128
+#define LADE_SLOTS_CACHELINE_PAIR 128
 
 enum { SLOT_FREE, SLOT_FILLED, SLOT_READY, SLOT_ENDED };
 
 struct lade_turn {
-    _Alignas(LADE_SLOTS_APART) _Atomic uint64_t word;
+    _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic uint64_t word;
 };
 
 struct lade_slots {
     struct lade_turn *turn;
     uint64_t depth;
-    _Alignas(LADE_SLOTS_APART) _Atomic uint64_t tail;  /* 2 * batches begun, plus 1 when no more are */
-    _Alignas(LADE_SLOTS_APART) _Atomic uint64_t head;  /* batches taken */
-    _Alignas(LADE_SLOTS_APART) _Atomic uint64_t baton; /* 2 * batches copied, plus 1 while somebody copies */
-    _Alignas(LADE_SLOTS_APART) _Atomic int stop;       /* LADE_OK, or what everybody is to answer */
-    _Alignas(LADE_SLOTS_APART) struct lade_event freed;
+    _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic uint64_t tail;  /* 2 * batches begun, plus 1 when no more are */
+    _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic uint64_t head;  /* batches taken */
+    _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic uint64_t baton; /* 2 * batches copied, plus 1 while somebody copies */
+    _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic int stop;       /* LADE_OK, or what everybody is to answer */
+    _Alignas(LADE_SLOTS_CACHELINE_PAIR) struct lade_event freed;
     struct lade_event ready;
     struct lade_event stopped; /* where threads wait for the device, which notifies nobody */
 };

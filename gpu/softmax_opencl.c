@@ -86,7 +86,7 @@ int lade_softmax_create(struct lade_softmax **softmax, const struct lade_softmax
         return LADE_OK;
     }
     lade_softmax_destroy(s);
-    return lade_feeder_say(error, status, "opencl", &failure);
+    return lade_feeder_error(error, status, "opencl", &failure);
 }
 
 static int step(struct lade_softmax *s, cl_command_queue queue, cl_mem numbers, const struct lade_tensor *labels,
@@ -140,7 +140,7 @@ int lade_softmax_step(struct lade_softmax *s, void *queue, void *numbers, const 
         return lade_feeder_refuse(error, LADE_INVALID,
                                   "labels are one i32 or i64 for each row, and no more rows than said");
     int status = step(s, queue, numbers, labels, &failure);
-    return status == LADE_OK ? LADE_OK : lade_feeder_say(error, status, "opencl", &failure);
+    return status == LADE_OK ? LADE_OK : lade_feeder_error(error, status, "opencl", &failure);
 }
 
 int lade_softmax_read(struct lade_softmax *s, void *queue, struct lade_softmax_report *report, struct lade_error *error)
@@ -154,7 +154,7 @@ int lade_softmax_read(struct lade_softmax *s, void *queue, struct lade_softmax_r
         code = clEnqueueWriteBuffer(queue, s->memory[SUMS], CL_TRUE, 0, sizeof zeros, zeros, 0, NULL, NULL);
     if (code != CL_SUCCESS) {
         int status = lade_opencl_fail(&failure, "clEnqueueReadBuffer", code);
-        return lade_feeder_say(error, status, "opencl", &failure);
+        return lade_feeder_error(error, status, "opencl", &failure);
     }
     double rows = sums[2] > 0 ? (double)sums[2] : 1;
     *report = (struct lade_softmax_report){(double)sums[2], (double)sums[0] / rows, (double)sums[1] / rows};

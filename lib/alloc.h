@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Two lines: neighbouring lines are fetched in pairs on current x86. */
-#define LADE_APART 128
+#define LADE_CACHELINE_PAIR 128
 
 static void *lade_default_get(void *context, size_t size, size_t align)
 {
@@ -25,19 +25,19 @@ static void lade_default_put(void *context, void *memory, size_t size)
 
 static const struct lade_alloc lade_default = {lade_default_get, lade_default_put, NULL};
 
-/* Bytes for count elements, rounded up to whole LADE_APART units; 0 when that does not fit into size_t. */
+/* Bytes for count elements, rounded up to whole LADE_CACHELINE_PAIR units; 0 when that does not fit into size_t. */
 static inline size_t lade_array_size(uint64_t count, size_t element)
 {
-    if (count == 0 || count > (SIZE_MAX - LADE_APART) / element)
+    if (count == 0 || count > (SIZE_MAX - LADE_CACHELINE_PAIR) / element)
         return 0;
-    return ((size_t)count * element + LADE_APART - 1) / LADE_APART * LADE_APART;
+    return ((size_t)count * element + LADE_CACHELINE_PAIR - 1) / LADE_CACHELINE_PAIR * LADE_CACHELINE_PAIR;
 }
 
 static inline void *lade_array_get(const struct lade_alloc *a, uint64_t count, size_t element)
 {
     size_t size = lade_array_size(count, element);
 
-    return size ? a->get(a->context, size, LADE_APART) : NULL;
+    return size ? a->get(a->context, size, LADE_CACHELINE_PAIR) : NULL;
 }
 
 static inline void lade_array_put(const struct lade_alloc *a, void *memory, uint64_t count, size_t element)

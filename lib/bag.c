@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bag_try.h"
+#include "bag_probe.h"
 
 #include "ignore.h"
 #include "sized.h"
@@ -29,21 +29,22 @@ uint32_t lade_bag_fresh(struct lade_bag_handle *h)
     return (uint32_t)cell;
 }
 
-void lade_bag_settle(struct lade_bag_handle *h, uint32_t cell, int64_t loans)
+void lade_bag_cell_unref(struct lade_bag_handle *h, uint32_t cell, int64_t loans)
 {
     struct lade_bag *b = h->bag;
 
     LADE_STEP();
     /* Everybody's reading of the cell comes before its next use. */
-    int64_t now = loans + atomic_fetch_add_explicit(&b->loans[cell], loans,
-                                                    memory_order_release); /* [bag.settle] -> [bag.settle.last] */
+    int64_t now =
+        loans + atomic_fetch_add_explicit(&b->cell_refs[cell], loans,
+                                          memory_order_release); /* [bag.cell_unref] -> [bag.cell_unref.last] */
     int64_t last = REMOVED;
     LADE_STEP();
     if (now != REMOVED)
         return;
     /* Somebody may have tried to borrow it meanwhile, and come here too; the cell may even have been in use again. */
-    if (!atomic_compare_exchange_strong_explicit(&b->loans[cell], &last, 0, memory_order_acquire,
-                                                 memory_order_acquire)) /* [bag.settle.last] -> [bag.settle] */
+    if (!atomic_compare_exchange_strong_explicit(&b->cell_refs[cell], &last, 0, memory_order_acquire,
+                                                 memory_order_acquire)) /* [bag.cell_unref.last] -> [bag.cell_unref] */
         return;
     if (b->config.kind == LADE_BAG_REFS)
         (void)lade_ref_put(ref_in(b, cell), b->config.release);
@@ -53,7 +54,7 @@ void lade_bag_settle(struct lade_bag_handle *h, uint32_t cell, int64_t loans)
 enum fate { HAND_OUT, DROP };
 
 /* The cell has left its slot. The handle owns it, or another free one when this one is lent. */
-static void own_cell(struct lade_bag_handle *h, uint64_t seen, enum fate fate, bool in_room)
+static void own_cell(struct lade_bag_handle *h, uint64_t seen, enum fate fate, bool to_scratch)
 {
     struct lade_bag *b = h->bag;
     uint32_t cell = (uint32_t)(seen & CELL_BITS);
@@ -69,9 +70,9 @@ static void own_cell(struct lade_bag_handle *h, uint64_t seen, enum fate fate, b
     h->spare = lade_bag_fresh(h);
     if (refs && fate == HAND_OUT)
         (void)lade_ref_get(ref_in(b, cell)); /* the cell keeps its own for those who are just borrowing it */
-    if (in_room)
+    if (to_scratch)
         memcpy(cell_at(b, h->spare), cell_at(b, cell), b->element);
-    lade_bag_settle(h, cell, REMOVED + (int64_t)times);
+    lade_bag_cell_unref(h, cell, REMOVED + (int64_t)times);
 }
 
 void lade_bag_count_bytes_out(struct lade_bag_handle *h, uint64_t seen)
@@ -84,7 +85,7 @@ void lade_bag_count_bytes_out(struct lade_bag_handle *h, uint64_t seen)
 }
 
 /* The element has left the bag. */
-LADE_BAG_INLINE void removed(struct lade_bag_handle *h, uint64_t seen, enum fate fate, void *out, bool plain)
+LADE_BAG_INLINE void release_element(struct lade_bag_handle *h, uint64_t seen, enum fate fate, void *out, bool plain)
 {
     struct lade_bag *b = h->bag;
     void *cell = !plain && b->cells ? cell_at(b, (uint32_t)(seen & CELL_BITS)) : NULL;
@@ -110,7 +111,7 @@ static inline uint64_t word_at(const struct lade_bag *b, const void *element)
                                            : *(const uint64_t *)element;
 }
 
-/* Records may be in the handle's room already; words and pointers have a range. */
+/* Records may be in the handle's scratch already; words and pointers have a range. */
 static inline bool is_valid(const struct lade_bag *b, const void *element)
 {
     if (b->config.kind == LADE_BAG_RECORDS)
@@ -148,7 +149,7 @@ static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, ui
             continue;
         if (b->cells)
             own_cell(h, seen, HAND_OUT, true);
-        emptied(b, slot);
+        note_emptied(b, slot);
         return true;
     }
     return false;
@@ -157,7 +158,7 @@ static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, ui
 /* The element is in the slot that the handle knows: LADE_OK, or LADE_CLOSED and it is out again. */
 LADE_BAG_INLINE int complete(struct lade_bag_handle *h, uint64_t put, uint64_t before)
 {
-    if (!(filled(h->bag, h->slot) & LIMIT_CLOSED))
+    if (!(announce_fill(h->bag, h->slot) & ACTIVE_CLOSED))
         return LADE_OK;
     return take_back(h, h->slot, put, before) ? unless_closed(h->bag, LADE_CLOSED) : LADE_OK;
 }
@@ -181,7 +182,7 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
         uint64_t behind = (atomic_load_explicit(&b->ticket, memory_order_relaxed) - ticket) / LAPS_APART;
         if (behind >= n || (int16_t)((lap - (seen & LAP_BITS)) >> LAP_SHIFT) <= 0) {
             /* A later put has been here: this element is older, and due to go. */
-            removed(h, put, DROP, NULL, false);
+            release_element(h, put, DROP, NULL, false);
             return LADE_OK;
         }
         LADE_STEP();
@@ -190,7 +191,7 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
             break;
     }
     if (seen & b->held)
-        removed(h, seen, DROP, NULL, false);
+        release_element(h, seen, DROP, NULL, false);
     else
         h->spare = (uint32_t)(seen & CELL_BITS);
     h->slot = slot;
@@ -203,7 +204,7 @@ static inline int swap(struct lade_bag_handle *h, uint64_t put)
     int status = choose_among(h, EXCHANGE, put, slots_to_try(h->bag), 0, false);
 
     if (status == LADE_OK)
-        (void)filled(h->bag, h->slot);
+        (void)announce_fill(h->bag, h->slot);
     return status;
 }
 
@@ -219,7 +220,7 @@ LADE_BAG_INLINE int put_anywhere(struct lade_bag_handle *h, uint64_t put, bool p
             return status;
         status = swap(h, put);
         if (status == LADE_OK)
-            removed(h, h->seen, DROP, NULL, false);
+            release_element(h, h->seen, DROP, NULL, false);
         if (status != LADE_EMPTY)
             return status;
     }
@@ -262,7 +263,7 @@ static bool is_within_budget(const struct lade_bag *b, uint64_t size)
 }
 
 /* Makes sure that the byte budget has room, evicting if that is the way of this bag. */
-static bool make_room(struct lade_bag_handle *h, uint64_t size)
+static bool reserve_bag_bytes(struct lade_bag_handle *h, uint64_t size)
 {
     struct lade_bag *b = h->bag;
 
@@ -276,13 +277,13 @@ static bool make_room(struct lade_bag_handle *h, uint64_t size)
 }
 
 /* A valid word, when the slot that this handle knows to be free does not do, or it knows none. */
-LADE_BAG_APART int put_word_further(struct lade_bag_handle *h, uint64_t word)
+LADE_BAG_NOINLINE int put_word_slow(struct lade_bag_handle *h, uint64_t word)
 {
     struct lade_bag *b = h->bag;
 
     LADE_STEP();
-    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
-    if (h->remembered == 0 && !(limit & LIMIT_CLOSED) && look_ahead(h, slots_in(b, used(limit))) &&
+    uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* announce_fill() looks again */
+    if (h->remembered == 0 && !(active & ACTIVE_CLOSED) && look_ahead(h, slots_in(b, used(active))) &&
         fill(h, recall(h), 0, word, true))
         return complete(h, word, 0);
     return put_anywhere(h, word, true);
@@ -296,12 +297,12 @@ LADE_BAG_INLINE int put_word(struct lade_bag_handle *h, uint64_t word)
     if (word == 0 || word > LADE_BAG_WORD_MAX)
         return LADE_INVALID;
     if (h->remembered == 0)
-        return put_word_further(h, word);
+        return put_word_slow(h, word);
     LADE_STEP();
-    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
-    uint64_t slot = h->emptied[h->last % REMEMBERED];
-    if ((limit & LIMIT_CLOSED) || slot >= used(limit) * LADE_BAG_GROUP || !fill(h, slot, 0, word, true))
-        return put_word_further(h, word);
+    uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* announce_fill() looks again */
+    uint64_t slot = h->free_hints[h->last % REMEMBERED];
+    if ((active & ACTIVE_CLOSED) || slot >= used(active) * LADE_BAG_GROUP || !fill(h, slot, 0, word, true))
+        return put_word_slow(h, word);
     h->last--;
     h->remembered--;
     return complete(h, word, 0);
@@ -311,7 +312,8 @@ LADE_BAG_INLINE int put_word(struct lade_bag_handle *h, uint64_t word)
  * Close came while words were put into these slots. Takes them back, the last one first, up to one that somebody has drawn,
  * for what was put is the beginning of a batch. The number that stays.
  */
-LADE_BAG_APART size_t take_back_many(struct lade_bag_handle *h, const uint32_t *at, const uint64_t *word, size_t done)
+LADE_BAG_NOINLINE size_t take_back_many(struct lade_bag_handle *h, const uint32_t *at, const uint64_t *word,
+                                        size_t done)
 {
     while (done > 0 && take_back(h, at[done - 1], word[done - 1], 0))
         done--;
@@ -341,7 +343,7 @@ static inline size_t put_some(struct lade_bag_handle *h, uint64_t slots, const u
     size_t wanted = count < AT_ONCE ? count : AT_ONCE;
     size_t found = find_free(h, slots, wanted, at, roomy);
     size_t done = 0;
-    uint64_t limit = 0;
+    uint64_t active = 0;
 
     wanted = found < wanted ? found : wanted;
     while (done + 4 <= wanted && fill_next(slot, at, word, &done) && fill_next(slot, at, word, &done) &&
@@ -354,8 +356,8 @@ static inline size_t put_some(struct lade_bag_handle *h, uint64_t slots, const u
     if (done == 0)
         return 0;
     for (uint64_t j = at[0] / LADE_BAG_GROUP; j <= at[done - 1] / LADE_BAG_GROUP; j++)
-        limit = filled(b, j * LADE_BAG_GROUP);
-    return limit & LIMIT_CLOSED ? take_back_many(h, at, word, done) : done;
+        active = announce_fill(b, j * LADE_BAG_GROUP);
+    return active & ACTIVE_CLOSED ? take_back_many(h, at, word, done) : done;
 }
 
 /*
@@ -371,12 +373,12 @@ static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t 
 
     for (int empty = 0; done < count;) {
         LADE_STEP();
-        uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* filled() looks again */
-        uint64_t slots = slots_in(b, used(limit));
+        uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* announce_fill() looks again */
+        uint64_t slots = slots_in(b, used(active));
         size_t n = 0;
-        if (!(limit & LIMIT_CLOSED) && slots > 0 && empty < 4) {
-            if (!roomy && used(limit) < b->groups && use_more(h, limit, 1))
-                slots = slots_in(b, used(limit) + 1);
+        if (!(active & ACTIVE_CLOSED) && slots > 0 && empty < 4) {
+            if (!roomy && used(active) < b->groups && use_more(h, active, 1))
+                slots = slots_in(b, used(active) + 1);
             if (h->cursor >= slots)
                 h->cursor = 0;
             n = put_some(h, slots, word + done, count - done, &roomy);
@@ -397,7 +399,7 @@ static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t 
     return done;
 }
 
-LADE_BAG_APART int put_any(struct lade_bag_handle *h, const void *element, uint64_t times)
+LADE_BAG_NOINLINE int put_any(struct lade_bag_handle *h, const void *element, uint64_t times)
 {
     struct lade_bag *b = h->bag;
     uint64_t size = 0;
@@ -410,7 +412,7 @@ LADE_BAG_APART int put_any(struct lade_bag_handle *h, const void *element, uint6
         return unless_closed(b, LADE_LIMITED);
     if (b->config.bytes) {
         size = b->config.bytes(b->config.context, element);
-        if (!make_room(h, size))
+        if (!reserve_bag_bytes(h, size))
             return unless_closed(b, LADE_FULL);
     }
     uint64_t put = slot_word(h, element) | times << TIMES_SHIFT;
@@ -451,34 +453,34 @@ int lade_bag_put_sampled(struct lade_bag_handle *h, const void *element, uint64_
 
     /* If the cell has gone into a slot: the loans that the slot word counts have all been given back. */
     if (h->bag->cells && times > 0 && h->spare != cell)
-        lade_bag_settle(h, cell, -(int64_t)times);
+        lade_bag_cell_unref(h, cell, -(int64_t)times);
     return status;
 }
 
-LADE_BAG_APART int take_any(struct lade_bag_handle *h, enum fate fate, void *element)
+LADE_BAG_NOINLINE int take_any(struct lade_bag_handle *h, enum fate fate, void *element)
 {
     int status = choose_among(h, DRAW, 0, slots_to_try(h->bag), 0, false);
 
     if (status == LADE_OK) {
-        removed(h, h->seen, fate, element, false);
+        release_element(h, h->seen, fate, element, false);
         notify(h->bag, &h->bag->left);
     }
     return status;
 }
 
-LADE_BAG_INLINE int took_word(struct lade_bag_handle *h, enum fate fate, void *element)
+LADE_BAG_INLINE int finish_take(struct lade_bag_handle *h, enum fate fate, void *element)
 {
-    removed(h, h->seen, fate, element, true);
+    release_element(h, h->seen, fate, element, true);
     lade_event_notify_all_seq_cst(&h->bag->left);
     return LADE_OK;
 }
 
-LADE_BAG_APART int take_word_further(struct lade_bag_handle *h, enum fate fate, void *element, uint64_t slots,
+LADE_BAG_NOINLINE int take_word_slow(struct lade_bag_handle *h, enum fate fate, void *element, uint64_t slots,
                                      uint64_t tried)
 {
     int status = choose_among(h, DRAW, 0, slots, tried, true);
 
-    return status == LADE_OK ? took_word(h, fate, element) : status;
+    return status == LADE_OK ? finish_take(h, fate, element) : status;
 }
 
 LADE_BAG_INLINE int take(struct lade_bag_handle *h, enum fate fate, void *element)
@@ -489,8 +491,8 @@ LADE_BAG_INLINE int take(struct lade_bag_handle *h, enum fate fate, void *elemen
         return take_any(h, fate, element);
     uint64_t slots = slots_to_try(h->bag);
     if (!choose_at_once(h, DRAW, 0, slots, &tried))
-        return take_word_further(h, fate, element, slots, tried);
-    return took_word(h, fate, element);
+        return take_word_slow(h, fate, element, slots, tried);
+    return finish_take(h, fate, element);
 }
 
 int lade_bag_draw(struct lade_bag_handle *h, void *element)
@@ -503,7 +505,7 @@ int lade_bag_evict(struct lade_bag_handle *h)
     return take(h, DROP, NULL);
 }
 
-LADE_BAG_APART int exchange_any(struct lade_bag_handle *h, const void *in, void *out)
+LADE_BAG_NOINLINE int exchange_any(struct lade_bag_handle *h, const void *in, void *out)
 {
     struct lade_bag *b = h->bag;
 
@@ -515,7 +517,7 @@ LADE_BAG_APART int exchange_any(struct lade_bag_handle *h, const void *in, void 
     int status = swap(h, slot_word(h, in));
     if (status != LADE_OK)
         return status;
-    removed(h, h->seen, HAND_OUT, out, false);
+    release_element(h, h->seen, HAND_OUT, out, false);
     add(h, PUT, 1);
     add(h, BYTES_IN, size);
     notify(b, &b->arrived);
@@ -524,20 +526,20 @@ LADE_BAG_APART int exchange_any(struct lade_bag_handle *h, const void *in, void 
     return LADE_OK;
 }
 
-LADE_BAG_INLINE int exchanged_word(struct lade_bag_handle *h, void *out)
+LADE_BAG_INLINE int finish_exchange(struct lade_bag_handle *h, void *out)
 {
-    (void)filled(h->bag, h->slot);
-    removed(h, h->seen, HAND_OUT, out, true);
+    (void)announce_fill(h->bag, h->slot);
+    release_element(h, h->seen, HAND_OUT, out, true);
     add(h, PUT, 1); /* as many elements as before: nobody waits for that */
     return LADE_OK;
 }
 
-LADE_BAG_APART int exchange_word_further(struct lade_bag_handle *h, uint64_t word, void *out, uint64_t slots,
+LADE_BAG_NOINLINE int exchange_word_slow(struct lade_bag_handle *h, uint64_t word, void *out, uint64_t slots,
                                          uint64_t tried)
 {
     int status = choose_among(h, EXCHANGE, word, slots, tried, true);
 
-    return status == LADE_OK ? exchanged_word(h, out) : status;
+    return status == LADE_OK ? finish_exchange(h, out) : status;
 }
 
 LADE_BAG_INLINE int exchange_one(struct lade_bag_handle *h, const void *in, void *out)
@@ -551,13 +553,13 @@ LADE_BAG_INLINE int exchange_one(struct lade_bag_handle *h, const void *in, void
     if (word - 1 >= LADE_BAG_WORD_MAX)
         return LADE_INVALID;
     LADE_STEP();
-    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed); /* how far to look, no more */
-    if (limit & LIMIT_CLOSED)
+    uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* how far to look, no more */
+    if (active & ACTIVE_CLOSED)
         return unless_closed(b, LADE_CLOSED);
-    uint64_t slots = slots_in(b, used(limit));
+    uint64_t slots = slots_in(b, used(active));
     if (!choose_at_once(h, EXCHANGE, word, slots, &tried))
-        return exchange_word_further(h, word, out, slots, tried);
-    return exchanged_word(h, out);
+        return exchange_word_slow(h, word, out, slots, tried);
+    return finish_exchange(h, out);
 }
 
 int lade_bag_exchange(struct lade_bag_handle *h, const void *in, void *out)
@@ -613,12 +615,12 @@ size_t lade_bag_drain(struct lade_bag_handle *h)
     return lade_bag_evict_many(h, SIZE_MAX);
 }
 
-void *lade_bag_room(struct lade_bag_handle *h)
+void *lade_bag_scratch(struct lade_bag_handle *h)
 {
     return h->bag->config.kind == LADE_BAG_RECORDS ? cell_at(h->bag, h->spare) : NULL;
 }
 
-static void count_all(const struct lade_bag *b, struct lade_bag_counts *c)
+static void count_all(const struct lade_bag *b, struct lade_bag_stats *c)
 {
     uint64_t out;
 
@@ -637,9 +639,9 @@ static void count_all(const struct lade_bag *b, struct lade_bag_counts *c)
     c->scanned = sum(b, SCANNED);
 }
 
-void lade_bag_count_sized(const struct lade_bag *b, struct lade_bag_counts *counts, size_t size)
+void lade_bag_stats_sized(const struct lade_bag *b, struct lade_bag_stats *counts, size_t size)
 {
-    struct lade_bag_counts whole;
+    struct lade_bag_stats whole;
 
     count_all(b, &whole);
     whole.seed = b->config.seed;

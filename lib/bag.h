@@ -22,11 +22,11 @@
 #endif
 #ifndef LADE_BAG_BELOW
 #define LADE_BAG_BELOW lade_random_below
-#include "fetch.h"
+#include "prefetch.h"
 #define LADE_BAG_AHEAD 4 /* random words that are known before their turn; two slots each */
 #else
 #define LADE_BAG_AHEAD 0
-#define lade_fetch(place) ((void)(place))
+#define lade_prefetch(place) ((void)(place))
 #endif
 
 /*
@@ -45,16 +45,16 @@
 #define LAP_BITS (UINT64_C(0xffff) << LAP_SHIFT)
 #define LAPS_APART (UINT64_C(1) << 14) /* a put that is further behind does not rely on the bits */
 
-/* A group word: version and state. EMPTY: no completed put is left undrawn in it. FULL: no completed draw left a slot. */
-enum group_state { OPEN, CHECK_EMPTY, EMPTY, CHECK_FULL, FULL };
+/* A group word: version and state. GROUP_EMPTY: no completed put is left undrawn in it. FULL: no completed draw left a slot. */
+enum group_state { OPEN, CHECK_EMPTY, GROUP_EMPTY, CHECK_FULL, FULL };
 #define STATE_BITS UINT64_C(7)
 #define STATE_VERSION UINT64_C(8)
 
-/* The limit word: version, flags, and how many groups are in use. None in use: the bag is empty. */
+/* The active word: version, flags, and how many groups are in use. None in use: the bag is empty. */
 #define USED_BITS ((UINT64_C(1) << 30) - 1)
-#define LIMIT_CHECK (UINT64_C(1) << 30)
-#define LIMIT_CLOSED (UINT64_C(1) << 31)
-#define LIMIT_VERSION (UINT64_C(1) << 32)
+#define ACTIVE_CHECK (UINT64_C(1) << 30)
+#define ACTIVE_CLOSED (UINT64_C(1) << 31)
+#define ACTIVE_VERSION (UINT64_C(1) << 32)
 
 /* Added to a cell's count of loans when its element leaves the bag. */
 #define REMOVED (INT64_C(1) << 40)
@@ -64,20 +64,20 @@ enum count { PUT, DRAWN, EVICTED, SAMPLED, GIVEN_BACK, BYTES_IN, BYTES_OUT, SAW_
 #define REMEMBERED 16 /* slots that a handle emptied or saw free */
 
 struct lade_bag_handle {
-    _Alignas(LADE_APART) struct lade_bag *bag;
+    _Alignas(LADE_CACHELINE_PAIR) struct lade_bag *bag;
     struct lade_mpmc_handle *pool;
-    uint64_t half;                /* of a random word, not yet used, and a bit above it; 0: none */
-    uint64_t cursor;              /* the next slot that a put looks at */
-    uint64_t seen;                /* the slot word that the last choice found */
-    uint64_t slot;                /* the slot that the last put filled */
-    uint32_t emptied[REMEMBERED]; /* by this handle, or seen free: likely to be so still, and in this core's cache */
+    uint64_t half;                   /* of a random word, not yet used, and a bit above it; 0: none */
+    uint64_t cursor;                 /* the next slot that a put looks at */
+    uint64_t seen;                   /* the slot word that the last choice found */
+    uint64_t slot;                   /* the slot that the last put filled */
+    uint32_t free_hints[REMEMBERED]; /* by this handle, or seen free: likely to be so still, and in this core's cache */
     uint32_t last, remembered;
     uint32_t spare; /* the free cell that this handle owns */
     uint32_t number;
     struct lade_random random;
     _Atomic uint64_t count[COUNTS]; /* written by the owner, read by all */
-    _Alignas(LADE_APART) _Atomic uint32_t taken;
-    _Atomic uint32_t loans;
+    _Alignas(LADE_CACHELINE_PAIR) _Atomic uint32_t taken;
+    _Atomic uint32_t loans_out;
 };
 
 struct lade_bag {
@@ -91,16 +91,16 @@ struct lade_bag {
     size_t element; /* bytes */
     size_t stride;  /* of cells */
     uint64_t cell_count;
-    _Atomic int64_t *loans; /* of each cell: taken through it minus given back, REMOVED when its element has left */
-    struct lade_mpmc *pool; /* free cells that no slot and no handle owns */
+    _Atomic int64_t *cell_refs; /* of each cell: taken through it minus given back, REMOVED when its element has left */
+    struct lade_mpmc *pool;     /* free cells that no slot and no handle owns */
     struct lade_bag_handle *handle;
     struct lade_bag_config config;
     /* read by every operation, written now and then */
-    _Alignas(LADE_APART) _Atomic uint64_t limit;
-    _Atomic uint64_t room; /* version and OPEN, CHECK_FULL or FULL, of the whole bag */
+    _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t active;
+    _Atomic uint64_t full_state; /* version and OPEN, CHECK_FULL or FULL, of the whole bag */
     struct lade_event arrived, left;
     _Atomic uint32_t cancelled;
-    _Alignas(LADE_APART) _Atomic uint64_t ticket; /* puts of LADE_BAG_EVICT_OLDEST */
+    _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t ticket; /* puts of LADE_BAG_EVICT_OLDEST */
 };
 
 /*
@@ -108,7 +108,7 @@ struct lade_bag {
  * out of it, for it would cost registers.
  */
 #define LADE_BAG_INLINE static inline __attribute__((always_inline))
-#define LADE_BAG_APART static __attribute__((noinline))
+#define LADE_BAG_NOINLINE static __attribute__((noinline))
 
 enum act { DRAW, EXCHANGE, SAMPLE, VISIT };
 
@@ -128,7 +128,7 @@ int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put);
 int lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot);
 
 /* Adds to a cell's loans; when the element has left and nobody borrows it any more, the cell is free. */
-void lade_bag_settle(struct lade_bag_handle *h, uint32_t cell, int64_t loans);
+void lade_bag_cell_unref(struct lade_bag_handle *h, uint32_t cell, int64_t loans);
 
 /* A free cell from the pool. There is one: see lade_bag_create(). */
 uint32_t lade_bag_fresh(struct lade_bag_handle *h);
@@ -164,7 +164,7 @@ static inline void notify(const struct lade_bag *b, struct lade_event *event)
 static inline bool is_closed(struct lade_bag *b)
 {
     LADE_STEP();
-    return atomic_load_explicit(&b->limit, memory_order_relaxed) & LIMIT_CLOSED;
+    return atomic_load_explicit(&b->active, memory_order_relaxed) & ACTIVE_CLOSED;
 }
 
 /*
@@ -175,7 +175,7 @@ static inline bool is_closed(struct lade_bag *b)
 static inline int unless_closed(struct lade_bag *b, int status)
 {
     LADE_STEP();
-    if (!(atomic_load_explicit(&b->limit, memory_order_seq_cst) & LIMIT_CLOSED)) /* [bag.closed] -> [bag.close] */
+    if (!(atomic_load_explicit(&b->active, memory_order_seq_cst) & ACTIVE_CLOSED)) /* [bag.closed] -> [bag.close] */
         return status;
     lade_event_notify_all_seq_cst(&b->arrived);
     lade_event_notify_all_seq_cst(&b->left);

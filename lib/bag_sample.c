@@ -9,7 +9,7 @@ static void lend(struct lade_bag_handle *h, uint32_t cell, struct lade_loan *loa
 
     if (b->config.kind == LADE_BAG_RECORDS) {
         loan->record = cell_at(b, cell);
-        atomic_fetch_add_explicit(&h->loans, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&h->loans_out, 1, memory_order_relaxed);
         return;
     }
     if (b->config.kind == LADE_BAG_REFS) {
@@ -18,7 +18,7 @@ static void lend(struct lade_bag_handle *h, uint32_t cell, struct lade_loan *loa
     } else {
         loan->word = *(const uint64_t *)(const void *)cell_at(b, cell);
     }
-    lade_bag_settle(h, cell, -1);
+    lade_bag_cell_unref(h, cell, -1);
 }
 
 /* The sample that reached the limit took the element out. */
@@ -28,7 +28,7 @@ static void sampled_out(struct lade_bag_handle *h, uint64_t seen)
         lade_bag_count_bytes_out(h, seen);
     if (h->bag->cells) {
         h->spare = lade_bag_fresh(h);
-        lade_bag_settle(h, (uint32_t)(seen & CELL_BITS), REMOVED + (int64_t)(seen >> TIMES_SHIFT) + 1);
+        lade_bag_cell_unref(h, (uint32_t)(seen & CELL_BITS), REMOVED + (int64_t)(seen >> TIMES_SHIFT) + 1);
     }
     add(h, DRAWN, 1);
 }
@@ -38,7 +38,7 @@ int lade_bag_sample(struct lade_bag_handle *h, struct lade_loan *loan)
     struct lade_bag *b = h->bag;
     const struct lade_bag_config *c = &b->config;
 
-    if (c->kind == LADE_BAG_RECORDS && atomic_load_explicit(&h->loans, memory_order_relaxed) >= c->loans)
+    if (c->kind == LADE_BAG_RECORDS && atomic_load_explicit(&h->loans_out, memory_order_relaxed) >= c->max_loans)
         return LADE_TOO_MANY;
     if (c->samples_per_insert > 0 && !lade_bag_may_sample(h))
         return unless_closed(b, LADE_LIMITED); /* closed: no put will raise the limit */
@@ -70,8 +70,8 @@ void lade_bag_give_back(struct lade_bag_handle *h, struct lade_loan *loan)
     if (b->config.kind == LADE_BAG_REFS)
         (void)lade_ref_put(loan->ref, b->config.release);
     if (b->config.kind == LADE_BAG_RECORDS) {
-        lade_bag_settle(h, loan->cell, -1);
-        atomic_fetch_sub_explicit(&b->handle[loan->from].loans, 1, memory_order_relaxed);
+        lade_bag_cell_unref(h, loan->cell, -1);
+        atomic_fetch_sub_explicit(&b->handle[loan->from].loans_out, 1, memory_order_relaxed);
     }
     loan->record = NULL;
     add(h, GIVEN_BACK, 1);
@@ -96,9 +96,9 @@ size_t lade_bag_visit(struct lade_bag_handle *h, bool (*visit)(void *, const voi
 {
     struct lade_bag *b = h->bag;
     /* An element that stays is below the limit. */
-    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_relaxed);
+    uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed);
     bool aged = b->config.full == LADE_BAG_EVICT_OLDEST;
-    uint64_t n = aged ? b->config.capacity : slots_in(b, limit & USED_BITS);
+    uint64_t n = aged ? b->config.capacity : slots_in(b, active & USED_BITS);
     uint64_t start = aged ? atomic_load_explicit(&b->ticket, memory_order_relaxed) : 0; /* the oldest is there */
     bool more = true;
     size_t visited = 0;
@@ -111,7 +111,7 @@ size_t lade_bag_visit(struct lade_bag_handle *h, bool (*visit)(void *, const voi
         more = visit(context, b->cells ? (const void *)cell_at(b, cell) : &word, h->seen >> TIMES_SHIFT);
         visited++;
         if (b->cells)
-            lade_bag_settle(h, cell, -1);
+            lade_bag_cell_unref(h, cell, -1);
     }
     return visited;
 }

@@ -8,13 +8,13 @@
 /*
  * EMPTY and FULL are certified, not counted, because a counter shared by all would cost more than the operations.
  *
- * EMPTY. Whoever finds nothing announces a check (LIMIT_CHECK), goes through the groups, and takes the limit down to no
+ * EMPTY. Whoever finds nothing announces a check (ACTIVE_CHECK), goes through the groups, and takes the active word down to no
  * groups in use if nobody has touched it since. A put that completes takes the announcement back, so that an element
  * which was put behind the one who looks is not missed. Groups have the same protocol on a smaller scale (CHECK_EMPTY,
- * EMPTY), so that the next one need not look at their slots again. A check belongs to nobody: any thread can finish it,
+ * GROUP_EMPTY), so that the next one need not look at their slots again. A check belongs to nobody: any thread can finish it,
  * and one that stops in the middle of it is not missed.
  *
- * FULL is the mirror image: room instead of limit, CHECK_FULL and FULL, and draws take the announcement back.
+ * FULL is the mirror image: full_state instead of active, CHECK_FULL and FULL, and draws take the announcement back.
  *
  * Each announcement and the look after it, and each change of a slot and the look at the words after it, are sequentially
  * consistent: one of the two sees the other.
@@ -30,15 +30,15 @@ static inline uint64_t next_state(uint64_t word, enum group_state state)
     return ((word & ~STATE_BITS) + STATE_VERSION) | state;
 }
 
-static inline uint64_t used(uint64_t limit)
+static inline uint64_t used(uint64_t active)
 {
-    return limit & USED_BITS;
+    return active & USED_BITS;
 }
 
-/* The limit word that follows, without a check. */
-static inline uint64_t next_limit(uint64_t limit, uint64_t groups)
+/* The active word that follows, without a check. */
+static inline uint64_t next_active(uint64_t active, uint64_t groups)
 {
-    return ((limit & ~(USED_BITS | LIMIT_CHECK)) + LIMIT_VERSION) | groups;
+    return ((active & ~(USED_BITS | ACTIVE_CHECK)) + ACTIVE_VERSION) | groups;
 }
 
 /* What a slot becomes when its element is taken out. */
@@ -47,33 +47,34 @@ LADE_BAG_INLINE uint64_t vacated(const struct lade_bag_handle *h, uint64_t seen,
     return !plain && h->bag->cells ? (seen & LAP_BITS) | h->spare : 0;
 }
 
-/* After a slot was filled: no check that has not seen it may end with EMPTY. Answers the limit word. */
-static inline uint64_t filled(struct lade_bag *b, uint64_t slot)
+/* After a slot was filled: no check that has not seen it may end with EMPTY. Answers the active word. */
+static inline uint64_t announce_fill(struct lade_bag *b, uint64_t slot)
 {
     uint64_t j = slot / LADE_BAG_GROUP;
 
     LADE_STEP();
     uint64_t g = atomic_load_explicit(&b->group[j], memory_order_seq_cst); /* [bag.put.group] -> [bag.group.check] */
-    while (state_of(g) == CHECK_EMPTY || state_of(g) == EMPTY) {
+    while (state_of(g) == CHECK_EMPTY || state_of(g) == GROUP_EMPTY) {
         LADE_STEP();
         if (atomic_compare_exchange_strong_explicit(&b->group[j], &g, next_state(g, OPEN), memory_order_seq_cst,
                                                     memory_order_seq_cst)) /* [bag.put.open] -> [bag.group.look] */
             break;
     }
     LADE_STEP();
-    uint64_t limit = atomic_load_explicit(&b->limit, memory_order_seq_cst); /* [bag.put.limit] -> [bag.empty.check] */
-    while ((limit & LIMIT_CHECK) || used(limit) <= j) {
-        uint64_t more = next_limit(limit, used(limit) > j ? used(limit) : j + 1);
+    uint64_t active =
+        atomic_load_explicit(&b->active, memory_order_seq_cst); /* [bag.put.active] -> [bag.empty.check] */
+    while ((active & ACTIVE_CHECK) || used(active) <= j) {
+        uint64_t more = next_active(active, used(active) > j ? used(active) : j + 1);
         LADE_STEP();
-        if (atomic_compare_exchange_strong_explicit(&b->limit, &limit, more, memory_order_seq_cst,
-                                                    memory_order_seq_cst)) /* [bag.put.raise] -> [bag.limit] */
-            limit = more;
+        if (atomic_compare_exchange_strong_explicit(&b->active, &active, more, memory_order_seq_cst,
+                                                    memory_order_seq_cst)) /* [bag.put.raise] -> [bag.active] */
+            active = more;
     }
-    return limit;
+    return active;
 }
 
 /* After a slot was emptied: no check that has not seen it may end with FULL. */
-static inline void emptied(struct lade_bag *b, uint64_t slot)
+static inline void note_emptied(struct lade_bag *b, uint64_t slot)
 {
     uint64_t j = slot / LADE_BAG_GROUP;
 
@@ -86,11 +87,13 @@ static inline void emptied(struct lade_bag *b, uint64_t slot)
             break;
     }
     LADE_STEP();
-    uint64_t room = atomic_load_explicit(&b->room, memory_order_seq_cst); /* [bag.draw.room] -> [bag.full.check] */
-    while (state_of(room) != OPEN) {
+    uint64_t full_state =
+        atomic_load_explicit(&b->full_state, memory_order_seq_cst); /* [bag.draw.full_state] -> [bag.full.check] */
+    while (state_of(full_state) != OPEN) {
         LADE_STEP();
-        if (atomic_compare_exchange_strong_explicit(&b->room, &room, next_state(room, OPEN), memory_order_seq_cst,
-                                                    memory_order_seq_cst)) /* [bag.draw.reopen] -> [bag.room] */
+        if (atomic_compare_exchange_strong_explicit(&b->full_state, &full_state, next_state(full_state, OPEN),
+                                                    memory_order_seq_cst,
+                                                    memory_order_seq_cst)) /* [bag.draw.reopen] -> [bag.full_state] */
             break;
     }
 }
@@ -98,7 +101,7 @@ static inline void emptied(struct lade_bag *b, uint64_t slot)
 /* The last REMEMBERED slots that the handle emptied. */
 static inline void remember(struct lade_bag_handle *h, uint64_t slot)
 {
-    h->emptied[++h->last % REMEMBERED] = (uint32_t)slot;
+    h->free_hints[++h->last % REMEMBERED] = (uint32_t)slot;
     if (h->remembered < REMEMBERED)
         h->remembered++;
 }
@@ -117,11 +120,11 @@ static inline bool borrow_uncounted(struct lade_bag_handle *h, uint64_t slot, ui
 
     LADE_STEP();
     /* Either who takes the element out counts this, or this comes after it and the slot shows it. */
-    atomic_fetch_add_explicit(&h->bag->loans[cell], 1, memory_order_acquire); /* [bag.borrow] -> [bag.settle] */
+    atomic_fetch_add_explicit(&h->bag->cell_refs[cell], 1, memory_order_acquire); /* [bag.borrow] -> [bag.cell_unref] */
     LADE_STEP();
     if (atomic_load_explicit(&h->bag->slot[slot], memory_order_relaxed) == seen)
         return true;
-    lade_bag_settle(h, cell, -1);
+    lade_bag_cell_unref(h, cell, -1);
     return false;
 }
 
@@ -148,7 +151,7 @@ LADE_BAG_INLINE bool attempt(struct lade_bag_handle *h, enum act act, uint64_t s
                                                  memory_order_seq_cst)) /* [bag.take] -> [bag.put.slot] */
         return false;
     if (removes) {
-        emptied(b, slot);
+        note_emptied(b, slot);
         remember(h, slot);
     }
     h->slot = slot;

@@ -180,7 +180,7 @@ static int read_bag_header(struct bag_reader *r)
     return good ? LADE_OK : LADE_DAMAGED;
 }
 
-/* Reads the content of a block and checks all of it. A record too large for block[] goes to the handle's room. */
+/* Reads the content of a block and checks all of it. A record too large for block[] goes to the handle's scratch. */
 static int read_bag_content(struct bag_reader *r, uint32_t count, uint32_t checksum)
 {
     const struct lade_bag *b = r->handle->bag;
@@ -191,10 +191,10 @@ static int read_bag_content(struct bag_reader *r, uint32_t count, uint32_t check
         return LADE_IO;
     uint32_t content = LADE_BAG_CRC(0, r->block, size);
     if (!fits) {
-        void *room = lade_bag_room(r->handle);
-        if (!take_bag_bytes(r, room, b->element))
+        void *scratch = lade_bag_scratch(r->handle);
+        if (!take_bag_bytes(r, scratch, b->element))
             return LADE_IO;
-        content = LADE_BAG_CRC(content, room, b->element);
+        content = LADE_BAG_CRC(content, scratch, b->element);
     }
     if (content != checksum)
         return LADE_DAMAGED;

@@ -96,7 +96,7 @@ static void notify_waiters(struct lade_bag *b)
 static void mark_closed(struct lade_bag *b)
 {
     LADE_STEP();
-    atomic_fetch_or_explicit(&b->limit, LIMIT_CLOSED, memory_order_seq_cst); /* [bag.close] -> [bag.closed] */
+    atomic_fetch_or_explicit(&b->active, ACTIVE_CLOSED, memory_order_seq_cst); /* [bag.close] -> [bag.closed] */
 }
 
 /* A thread that stops between the two steps is not missed: whoever finds the mark wakes, see unless_closed(). */

@@ -12,13 +12,13 @@
 #include <stdatomic.h>
 
 /* Where the waiting forms wait. Without waits nobody looks at it. */
-struct lade_ring_waits {
+struct lade_batch_ring_waits {
     /* loaded by pushes */
-    _Alignas(LADE_APART) struct lade_event arrived; /* pops wait here */
-    _Atomic uint32_t closed;                        /* mpmc only */
-    _Atomic uint32_t cancelled;                     /* number of cancels */
+    _Alignas(LADE_CACHELINE_PAIR) struct lade_event arrived; /* pops wait here */
+    _Atomic uint32_t closed;                                 /* mpmc only */
+    _Atomic uint32_t cancelled;                              /* number of cancels */
     /* loaded by pops */
-    _Alignas(LADE_APART) struct lade_event left; /* pushes wait here */
+    _Alignas(LADE_CACHELINE_PAIR) struct lade_event left; /* pushes wait here */
 };
 
 /*
@@ -32,12 +32,12 @@ struct lade_spsc {
     const struct lade_alloc *alloc;
     bool waits;
     /* written by the producer, and by close */
-    _Alignas(LADE_APART) _Atomic uint64_t tail;
+    _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t tail;
     uint64_t head_seen;
     /* written by the consumer */
-    _Alignas(LADE_APART) _Atomic uint64_t head;
+    _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t head;
     uint64_t tail_seen;
-    struct lade_ring_waits wait;
+    struct lade_batch_ring_waits wait;
 };
 
 /* Added to tail by close: the producer's next publication fails. No index becomes so large. */
@@ -62,7 +62,7 @@ struct lade_spsc {
  * Nothing comes past a sealed entry, so the ring stays empty.
  */
 struct lade_mpmc_handle {
-    _Alignas(LADE_APART) struct lade_mpmc *ring;
+    _Alignas(LADE_CACHELINE_PAIR) struct lade_mpmc *ring;
     uint64_t cursor[2]; /* next ticket to try: of pushes, of pops */
     uint32_t cell;      /* the one that this handle owns */
     _Atomic uint32_t taken;
@@ -79,10 +79,10 @@ struct lade_mpmc {
     const struct lade_alloc *alloc;
     struct {
         /* Everything below can be skipped: it is done. A hint for cursors left behind, written now and then. */
-        _Alignas(LADE_APART) _Atomic uint64_t done;
+        _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t done;
         _Atomic uint64_t asked; /* below this ticket somebody wants to be let through */
     } ticket[2];
-    struct lade_ring_waits wait;
+    struct lade_batch_ring_waits wait;
 };
 
 enum side { PUSH = 0, POP = 1 };
@@ -137,7 +137,7 @@ static inline uint64_t ticket_behind(const struct lade_mpmc *r, uint64_t positio
     return ticket_after(r, round << r->position_bits | position);
 }
 
-static inline void lade_ring_waits_init(struct lade_ring_waits *w)
+static inline void lade_batch_ring_waits_init(struct lade_batch_ring_waits *w)
 {
     lade_event_init(&w->arrived);
     lade_event_init(&w->left);
@@ -146,7 +146,7 @@ static inline void lade_ring_waits_init(struct lade_ring_waits *w)
 }
 
 /* Behind a store of any order: wakes everybody who waits. */
-static inline void lade_ring_wake(struct lade_ring_waits *w)
+static inline void lade_batch_ring_wake(struct lade_batch_ring_waits *w)
 {
     lade_event_notify_all(&w->arrived);
     lade_event_notify_all(&w->left);

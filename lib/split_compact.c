@@ -14,11 +14,11 @@
  * Correction. Say that a new item meets, on its way, a probability m0 of being taken for one of part 0, m1 for one of part 1,
  * and p = 1 - m0 - m1 of coming to the coin. All three follow from the words that it has looked at. It shall go to part 0 with
  * probability a; so the coin says 0 with probability (a - m0) / p. Where a < m0 that cannot be had, and the share is off by
- * the difference: lade_split_measure() tells.
+ * the difference: lade_split_stats() tells.
  *
  * Nothing but the words is shared, so that no order is needed.
  */
-#include "split_words.h"
+#include "split_filter.h"
 
 /* 12.5 bits an item: six entries a word, filled to 0.85 at capacity. */
 #define COMPACT_WORDS(n) ((n)*25 / 128 + 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a split holds, and how often it errs. */
-#include "split_words.h"
+#include "split_filter.h"
 
 #include "sized.h"
 
@@ -98,12 +98,12 @@ static int measure_split(struct lade_split *s, struct lade_split_stats *stats, u
         stats_of_words(s, stats);
     if (!s->table)
         return LADE_OK;
-    lade_table_measure(s->table, &table);
+    lade_table_stats(s->table, &table);
     stats->bytes = table.bytes;
     return lade_table_for_each(s->table, count_entry, &counting, NULL);
 }
 
-int lade_split_measure_sized(struct lade_split *s, struct lade_split_stats *stats, size_t size, uint64_t *part_keys)
+int lade_split_stats_sized(struct lade_split *s, struct lade_split_stats *stats, size_t size, uint64_t *part_keys)
 {
     struct lade_split_stats whole;
     int status = measure_split(s, &whole, part_keys);
@@ -112,7 +112,7 @@ int lade_split_measure_sized(struct lade_split *s, struct lade_split_stats *stat
     return status;
 }
 
-void lade_split_configuration_sized(const struct lade_split *s, struct lade_split_config *config, size_t size)
+void lade_split_get_config_sized(const struct lade_split *s, struct lade_split_config *config, size_t size)
 {
     lade_sized_out(config, size, &s->config, sizeof s->config);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "table.h"
 
-#include "fetch.h"
+#include "prefetch.h"
 
 /* Words with the library's hash, and liburcu's read sections need no fence. */
 static inline bool is_plain(const struct lade_table *t)
@@ -31,9 +31,9 @@ static inline _Atomic uint64_t *side_of(struct lade_table *t, uint64_t h)
 }
 
 #ifdef __GNUC__
-#define LADE_TABLE_APART static __attribute__((noinline))
+#define LADE_TABLE_NOINLINE static __attribute__((noinline))
 #else
-#define LADE_TABLE_APART static
+#define LADE_TABLE_NOINLINE static
 #endif
 
 enum action { INSERT, REPLACE, REMOVE };
@@ -198,43 +198,44 @@ static int change_word(struct lade_table *t, uint64_t h, enum action action, uin
     return give(status, before, other);
 }
 
-LADE_TABLE_APART int insert_and_unlock(struct lade_table *t, uint64_t h, uint64_t value, uint64_t *winner)
+LADE_TABLE_NOINLINE int insert_and_unlock(struct lade_table *t, uint64_t h, uint64_t value, uint64_t *winner)
 {
     int status = change_word(t, h, INSERT, value, winner);
 
-    lade_read_unlock();
+    lade_rcu_read_unlock();
     return status;
 }
 
-LADE_TABLE_APART int change_key(struct lade_table *t, uint64_t key, enum action action, uint64_t value, uint64_t *other)
+LADE_TABLE_NOINLINE int change_key(struct lade_table *t, uint64_t key, enum action action, uint64_t value,
+                                   uint64_t *other)
 {
     int status;
 
     if (!has_words(t) || value > LADE_TABLE_VALUE_MAX)
         return LADE_INVALID;
-    lade_read_lock();
+    lade_rcu_read_lock();
     status = change_word(t, mixed(t, key), action, value, other);
-    lade_read_unlock();
+    lade_rcu_read_unlock();
     return status;
 }
 
-LADE_TABLE_APART int get_mixed(struct lade_table *t, uint64_t key, uint64_t *value)
+LADE_TABLE_NOINLINE int get_mixed(struct lade_table *t, uint64_t key, uint64_t *value)
 {
     int status;
 
     if (!has_words(t))
         return LADE_INVALID;
-    lade_read_lock();
+    lade_rcu_read_lock();
     status = get(t, mixed(t, key), value);
-    lade_read_unlock();
+    lade_rcu_read_unlock();
     return status;
 }
 
-LADE_TABLE_APART int get_and_unlock(struct lade_table *t, uint64_t h, uint64_t *value)
+LADE_TABLE_NOINLINE int get_and_unlock(struct lade_table *t, uint64_t h, uint64_t *value)
 {
     int status = get(t, h, value);
 
-    lade_read_unlock();
+    lade_rcu_read_unlock();
     return status;
 }
 
@@ -242,16 +243,16 @@ static inline int give_and_unlock(int status, uint64_t val, uint64_t *value, uns
 {
     if (value)
         *value = val - VALUE_0;
-    return lade_read_unlock_light(before, status);
+    return lade_rcu_read_unlock_light(before, status);
 }
 
 /*
  * The usual case of get and insert, a key that is at home: the fewer instructions it has, the more of them a processor has under
- * way at once. So it stands alone, in functions that save no register and end with the read section. What is mixed to EMPTY
+ * way at once. So it stands alone, in functions that save no register and end with the read section. What is mixed to KEY_EMPTY
  * goes another way, which is every key where it must; a key that is mixed to MOVED may be compared with a moved cell, which
  * never has a val.
  */
-LADE_TABLE_APART int get_near(struct lade_table *t, uint64_t h, uint64_t *value, unsigned long before)
+LADE_TABLE_NOINLINE int get_near(struct lade_table *t, uint64_t h, uint64_t *value, unsigned long before)
 {
     struct array *a = root_of(t);
     uint64_t found;
@@ -262,9 +263,9 @@ LADE_TABLE_APART int get_near(struct lade_table *t, uint64_t h, uint64_t *value,
         if (is_open_value(val))
             return give_and_unlock(LADE_OK, val, value, before);
     }
-    if (found != EMPTY || is_side(h))
+    if (found != KEY_EMPTY || is_side(h))
         return get_and_unlock(t, h, value);
-    return lade_read_unlock_light(before, LADE_ABSENT);
+    return lade_rcu_read_unlock_light(before, LADE_ABSENT);
 }
 
 int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
@@ -277,9 +278,9 @@ int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
     if (!t)
         return LADE_INVALID;
     h = lade_table_mix(&t->quick, key);
-    if (h == EMPTY)
+    if (h == KEY_EMPTY)
         return get_mixed(t, key, value);
-    before = lade_read_lock_light();
+    before = lade_rcu_read_lock_light();
     a = root_of(t);
     c = a->cell + home_of(a, h);
     if (load_key(c) != h)
@@ -293,7 +294,7 @@ int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
 /* Gives an empty cell its key and its val. False when somebody came between; the cell may have the key then. */
 static inline bool take_cell(struct cell *c, uint64_t h, uint64_t val)
 {
-    uint64_t empty = EMPTY, absent = ABSENT;
+    uint64_t empty = KEY_EMPTY, absent = ABSENT;
 
     LADE_STEP();
     if (!atomic_compare_exchange_strong_explicit(&c->key, &empty, h, memory_order_relaxed, memory_order_relaxed))
@@ -305,8 +306,8 @@ static inline bool take_cell(struct cell *c, uint64_t h, uint64_t val)
         memory_order_relaxed); /* [table.insert] -> [table.val], [table.change], [table.freeze] */
 }
 
-LADE_TABLE_APART int insert_near(struct lade_table *t, uint64_t h, uint64_t value, uint64_t *winner,
-                                 unsigned long before)
+LADE_TABLE_NOINLINE int insert_near(struct lade_table *t, uint64_t h, uint64_t value, uint64_t *winner,
+                                    unsigned long before)
 {
     struct array *a = root_of(t);
     uint64_t found;
@@ -317,12 +318,12 @@ LADE_TABLE_APART int insert_near(struct lade_table *t, uint64_t h, uint64_t valu
         if (is_open_value(val))
             return give_and_unlock(LADE_PRESENT, val, winner, before);
     }
-    if (found != EMPTY || is_side(h) || next_of(a) || LADE_TABLE_COUNTED(a, c) ||
+    if (found != KEY_EMPTY || is_side(h) || next_of(a) || LADE_TABLE_COUNTED(a, c) ||
         atomic_load_explicit(&a->starved, memory_order_relaxed) || !take_cell(c, h, value + VALUE_0))
         return insert_and_unlock(t, h, value, winner);
     if (winner)
         *winner = value;
-    return lade_read_unlock_light(before, LADE_OK);
+    return lade_rcu_read_unlock_light(before, LADE_OK);
 }
 
 int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64_t *winner)
@@ -335,9 +336,9 @@ int lade_table_insert(struct lade_table *t, uint64_t key, uint64_t value, uint64
     if (!t || !is_open_value(value + VALUE_0))
         return LADE_INVALID;
     h = lade_table_mix(&t->quick, key);
-    if (h == EMPTY)
+    if (h == KEY_EMPTY)
         return change_key(t, key, INSERT, value, winner);
-    before = lade_read_lock_light();
+    before = lade_rcu_read_lock_light();
     a = root_of(t);
     c = a->cell + home_of(a, h);
     if (load_key(c) != h)
@@ -368,7 +369,7 @@ struct batch {
 };
 
 /* Mixes the next keys and asks for their cells; answers how many. */
-static inline size_t fetch_many(struct lade_table *t, const uint64_t *keys, size_t count, struct batch *b)
+static inline size_t prefetch_many(struct lade_table *t, const uint64_t *keys, size_t count, struct batch *b)
 {
     struct array *a = root_of(t);
     size_t n = count < TOGETHER ? count : TOGETHER;
@@ -378,7 +379,7 @@ static inline size_t fetch_many(struct lade_table *t, const uint64_t *keys, size
         b->h[i] = mixed(t, keys[i]);
         home = home_of(a, b->h[i]);
         b->line[i] = a->cell + (home - home % LADE_TABLE_LINE);
-        lade_fetch_read(b->line[i]);
+        lade_prefetch_read(b->line[i]);
     }
     return n;
 }
@@ -396,13 +397,13 @@ static inline uint64_t val_in_line(struct cell *line, uint64_t h)
 #pragma GCC unroll 4
     for (unsigned n = 1; n < LADE_TABLE_LINE; n++)
         c = atomic_load_explicit(&line[n].key, memory_order_relaxed) == h ? line + n : c;
-    if (atomic_load_explicit(&c->key, memory_order_relaxed) != h || h == EMPTY)
+    if (atomic_load_explicit(&c->key, memory_order_relaxed) != h || h == KEY_EMPTY)
         return ABSENT;
     val = load_val(c);
     return is_open_value(val) ? val : ABSENT;
 }
 
-LADE_TABLE_APART int get_late(struct lade_table *t, uint64_t h, uint64_t *value)
+LADE_TABLE_NOINLINE int get_late(struct lade_table *t, uint64_t h, uint64_t *value)
 {
     return get(t, h, value);
 }
@@ -427,11 +428,11 @@ size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t co
     if (!can_batch(t, keys, values, status, count))
         return 0;
     if (is_plain(t))
-        before = lade_read_lock_light();
+        before = lade_rcu_read_lock_light();
     else
-        lade_read_lock();
+        lade_rcu_read_lock();
     for (size_t i = 0, n; i < count; i += n) {
-        n = fetch_many(t, keys + i, count - i, &b);
+        n = prefetch_many(t, keys + i, count - i, &b);
         for (size_t j = 0; j < n; j++) {
             uint64_t val = val_in_line(b.line[j], b.h[j]), *value = &values[i + j];
             status[i + j] = val != ABSENT ? give(LADE_OK, val, value) : get_late(t, b.h[j], value);
@@ -439,9 +440,9 @@ size_t lade_table_get_many(struct lade_table *t, const uint64_t *keys, size_t co
         }
     }
     if (is_plain(t))
-        (void)lade_read_unlock_light(before, LADE_OK);
+        (void)lade_rcu_read_unlock_light(before, LADE_OK);
     else
-        lade_read_unlock();
+        lade_rcu_read_unlock();
     return good;
 }
 
@@ -454,8 +455,8 @@ size_t lade_table_insert_many(struct lade_table *t, const uint64_t *keys, size_t
     if (!can_batch(t, keys, values, status, count))
         return 0;
     for (size_t i = 0, n; i < count; i += n) {
-        lade_read_lock();
-        n = fetch_many(t, keys + i, count - i, &b);
+        lade_rcu_read_lock();
+        n = prefetch_many(t, keys + i, count - i, &b);
         for (size_t j = 0; j < n; j++) {
             uint64_t *winner = winners ? &winners[i + j] : NULL;
             status[i + j] = values[i + j] > LADE_TABLE_VALUE_MAX
@@ -463,14 +464,14 @@ size_t lade_table_insert_many(struct lade_table *t, const uint64_t *keys, size_t
                                 : change_word(t, b.h[j], INSERT, values[i + j], winner);
             good += status[i + j] == LADE_OK;
         }
-        lade_read_unlock();
+        lade_rcu_read_unlock();
     }
     return good;
 }
 
 static bool seek_bytes(struct lade_table *t, struct sought *s, const void *key, size_t size)
 {
-    seek(s, EMPTY, true);
+    seek(s, KEY_EMPTY, true);
     if (!t || t->config.kind != LADE_TABLE_BYTES || (!key && size) || size > LADE_TABLE_BYTES_MAX)
         return false;
     s->h = t->config.hash ? t->config.hash->bytes(t->config.hash->context, key, size)
@@ -490,14 +491,14 @@ int lade_table_get_bytes(struct lade_table *t, const void *key, size_t size, uin
 
     if (!seek_bytes(t, &s, key, size))
         return LADE_INVALID;
-    lade_read_lock();
+    lade_rcu_read_lock();
     val = look_up(root_of(t), &s);
     if (is_live(&s, val)) {
         status = LADE_OK;
         if (value)
             *value = record_of(val)->value;
     }
-    lade_read_unlock();
+    lade_rcu_read_unlock();
     return status;
 }
 
@@ -518,11 +519,11 @@ static int change_bytes(struct lade_table *t, const void *key, size_t size, enum
         if (!r)
             return LADE_NO_MEMORY;
     }
-    lade_read_lock();
+    lade_rcu_read_lock();
     status = change(t, &s, action, (uint64_t)(uintptr_t)r, &before);
     if (other && is_live(&s, before))
         *other = record_of(before)->value;
-    lade_read_unlock();
+    lade_rcu_read_unlock();
     if (other && action == INSERT && status == LADE_OK)
         *other = value;
     if (r && status != LADE_OK)

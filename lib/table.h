@@ -6,7 +6,7 @@
  * mixed key, taken as a fraction, falls in the array: arrays of any size keep the same order, and moving to a larger one goes
  * through both from beginning to end.
  *
- *   key   EMPTY, then once and for ever a mixed key, or MOVED
+ *   key   KEY_EMPTY, then once and for ever a mixed key, or MOVED
  *   val   ABSENT, then values and codes for "removed"; FROZEN is added once, and then it never changes again
  *
  * A table that grows, shrinks or is cleaned has a second array behind `next`. Then an empty cell becomes MOVED and a filled
@@ -20,7 +20,7 @@
 #include <lade/table.h>
 
 #include "alloc.h"
-#include "read.h"
+#include "rcu_read.h"
 #include "reclaim.h"
 #include "step.h"
 #include "table_mix.h"
@@ -61,7 +61,7 @@
 #define LADE_TABLE_TOUCH(place) ((void)atomic_fetch_or_explicit(place, 0, memory_order_relaxed))
 #endif
 
-#define EMPTY UINT64_C(0)
+#define KEY_EMPTY UINT64_C(0)
 #define MOVED UINT64_MAX
 
 #define ABSENT UINT64_C(0)
@@ -98,23 +98,24 @@ struct array {
     _Atomic uint32_t starved; /* no larger array was to be had */
     struct lade_later grace;
     struct lade_ref ref;
-    _Atomic(struct record *) limbo;             /* records that are freed with this array */
-    _Alignas(LADE_APART) _Atomic uint64_t used; /* counted cells */
-    _Atomic uint64_t dead;                      /* counted cells of removed keys */
-    _Alignas(LADE_APART) _Atomic uint64_t turn; /* the block to move next */
-    _Atomic uint64_t done;                      /* blocks moved */
-    _Alignas(LADE_APART) struct cell cell[];
+    _Atomic(struct record *) limbo;                      /* records that are freed with this array */
+    _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t used; /* counted cells */
+    _Atomic uint64_t dead;                               /* counted cells of removed keys */
+    _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t turn; /* the block to move next */
+    _Atomic uint64_t done;                               /* blocks moved */
+    _Alignas(LADE_CACHELINE_PAIR) struct cell cell[];
 };
 
 struct lade_table {
     _Atomic(struct array *) root;
-    struct lade_table_mixer quick; /* the same as mixer where is_plain(); else zero, which mixes every key to EMPTY */
+    struct lade_table_mixer
+        quick; /* the same as mixer where is_plain(); else zero, which mixes every key to KEY_EMPTY */
     struct lade_table_mixer mixer;
     struct lade_table_config config;
-    struct lade_table_hash hash;                   /* config.hash, or not in use */
-    _Alignas(LADE_APART) _Atomic uint64_t side[2]; /* vals of the keys that are mixed to EMPTY and MOVED */
-    _Alignas(LADE_APART) _Atomic uint64_t bytes;   /* of all arrays */
-    _Atomic uint64_t waiting;                      /* arrays on their way to be freed */
+    struct lade_table_hash hash;                            /* config.hash, or not in use */
+    _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t side[2]; /* vals of the keys that are mixed to KEY_EMPTY and MOVED */
+    _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t bytes;   /* of all arrays */
+    _Atomic uint64_t waiting;                               /* arrays on their way to be freed */
     _Atomic uint64_t moved_cells, growths;
 };
 
@@ -225,7 +226,7 @@ static inline uint64_t look_up(struct array *a, const struct sought *s)
                     old = val & ~FROZEN;
                 break;
             }
-            if (key == EMPTY)
+            if (key == KEY_EMPTY)
                 return old;
             if (key == MOVED)
                 break;
@@ -235,7 +236,7 @@ static inline uint64_t look_up(struct array *a, const struct sought *s)
 }
 
 /*
- * Where the search for a word ends between its home and the end of a, and the key there: the word, EMPTY, or something else
+ * Where the search for a word ends between its home and the end of a, and the key there: the word, KEY_EMPTY, or something else
  * when look_up() and find_cell() know more. Cells come in the order of nth_cell().
  */
 static inline struct cell *find_near(struct array *a, uint64_t home, uint64_t h, uint64_t *key)
@@ -246,7 +247,7 @@ static inline struct cell *find_near(struct array *a, uint64_t home, uint64_t h,
         do {
             struct cell *c = a->cell + i;
             *key = load_key(c);
-            if (*key == h || *key == EMPTY || *key == MOVED)
+            if (*key == h || *key == KEY_EMPTY || *key == MOVED)
                 return c;
             i = i - i % LADE_TABLE_LINE + (i + 1) % LADE_TABLE_LINE;
         } while (i != home);
@@ -281,7 +282,7 @@ static inline enum find find_cell(struct array *a, const struct sought *s, enum 
     for (uint64_t n = 0; n < a->cells; n++) {
         struct cell *c = nth_cell(a, home, n);
         uint64_t key = load_key(c);
-        if (key == EMPTY) {
+        if (key == KEY_EMPTY) {
             uint64_t take = s->h;
             if (want == LOOK)
                 return NOTHING;

@@ -335,7 +335,7 @@ static bool move_cell(struct lade_table *t, struct array *a, struct cell *c)
     uint64_t val;
 
     LADE_STEP();
-    if (key == EMPTY &&
+    if (key == KEY_EMPTY &&
         atomic_compare_exchange_strong_explicit(&c->key, &key, MOVED, memory_order_release,
                                                 memory_order_relaxed)) /* [table.move] -> [table.key], [table.claim] */
         return true;

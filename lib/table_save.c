@@ -313,7 +313,7 @@ static void reserve_expected(struct lade_table *table, uint64_t expected)
 
     if (expected < FEW)
         return;
-    lade_table_measure(table, &stats);
+    lade_table_stats(table, &stats);
     (void)lade_table_reserve(table, stats.keys + expected);
 }
 

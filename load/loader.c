@@ -13,7 +13,7 @@ bool lade_loader_find(struct lade_loader *l, uint64_t *batch, uint64_t *buffer)
     for (uint64_t k = l->low; k < l->low + l->ring.places; k++) {
         if (l->taken[k & mask] || lade_stage_has(l, k & mask))
             continue;
-        if (lade_ring_look(&l->ring, k, buffer) &&
+        if (lade_batch_ring_look(&l->ring, k, buffer) &&
             (l->config.in_order || l->shuffle || l->slot[*buffer].epoch == l->next.epoch)) {
             *batch = k;
             return true;
@@ -31,7 +31,7 @@ static bool find(struct lade_loader *l, uint64_t *batch, uint64_t *slot)
 }
 
 /* The first batches that were not taken yet move on. */
-static void take(struct lade_loader *l, uint64_t batch, const struct lade_slot *slot)
+static void take(struct lade_loader *l, uint64_t batch, const struct lade_batch_buffer *slot)
 {
     const uint64_t mask = l->ring.places - 1;
 
@@ -47,7 +47,7 @@ static void take(struct lade_loader *l, uint64_t batch, const struct lade_slot *
         l->next = l->end[l->low & mask];
     }
     l->waiting_since = 0;
-    lade_ring_advance(&l->ring, l->low);
+    lade_batch_ring_advance(&l->ring, l->low);
 }
 
 /* What is answered from here on. */
@@ -62,7 +62,7 @@ static int end(struct lade_loader *l, int status, const struct lade_error *why)
 static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t number, uint64_t at)
 {
     struct lade_memory *memory = NULL;
-    struct lade_slot *slot = l->stage ? lade_stage_slot(l, at, &memory) : &l->slot[at];
+    struct lade_batch_buffer *slot = l->stage ? lade_stage_slot(l, at, &memory) : &l->slot[at];
 
     if (slot->status != LADE_OK)
         return end(l, slot->status, &slot->error);
@@ -83,7 +83,7 @@ static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t num
 }
 
 void lade_loader_hand_out(struct lade_loader *l, struct lade_batch *batch, uint64_t number,
-                          const struct lade_slot *slot, struct lade_memory *memory)
+                          const struct lade_batch_buffer *slot, struct lade_memory *memory)
 {
     atomic_fetch_add_explicit(&l->held, 1, memory_order_relaxed); /* only a number */
     memory->number = number;
@@ -117,17 +117,17 @@ struct awaited {
     struct lade_loader *loader;
     uint64_t *batch, *slot;
     struct lade_error *error;
-    bool helps; /* may make batches itself */
+    bool assists; /* may make batches itself */
     bool napped;
 };
 
 /* Looks for a batch, and makes some as long as there is memory for it. */
-static bool find_or_help(const struct awaited *a)
+static bool find_or_assist(const struct awaited *a)
 {
     do
         if (find(a->loader, a->batch, a->slot))
             return true;
-    while (a->helps && lade_worker_help(a->loader->helper));
+    while (a->assists && lade_worker_assist(a->loader->helper));
     return false;
 }
 
@@ -156,7 +156,7 @@ static int find_or_await(void *context, int64_t *until)
     const struct awaited *a = context;
     struct lade_loader *l = a->loader;
 
-    if (find_or_help(a)) /* a copy that is complete gives memory back */
+    if (find_or_assist(a)) /* a copy that is complete gives memory back */
         return LADE_OK;
     if (atomic_load_explicit(&l->cancelled, memory_order_relaxed))
         return LADE_CANCELLED;
@@ -175,16 +175,16 @@ static int await(struct lade_loader *l, uint64_t *batch, uint64_t *slot, int64_t
 {
     struct awaited a = {l, batch, slot, error, l->helper && (timeout > 0 || timeout == LADE_FOREVER), false};
 
-    if (find_or_help(&a))
+    if (find_or_assist(&a))
         return LADE_OK;
     int64_t begin = lade_now(), deadline = lade_deadline(begin, timeout);
     if (l->waiting_since == 0)
         l->waiting_since = begin;
     if (l->config.slots > 2 && (deadline < 0 || deadline > begin + NAP)) {
-        lade_ring_await(&l->ring, l->low + l->config.slots / 2);
+        lade_batch_ring_await(&l->ring, l->low + l->config.slots / 2);
         (void)lade_event_await(&l->ready, find_or_nap, &a, begin + NAP);
     }
-    lade_ring_await(&l->ring, l->config.in_order ? l->low : LADE_ANY_BATCH);
+    lade_batch_ring_await(&l->ring, l->config.in_order ? l->low : LADE_ANY_BATCH);
     int status = lade_event_await(&l->ready, find_or_await, &a, deadline);
     l->wait_time += (uint64_t)(lade_now() - begin);
     return status;
@@ -260,7 +260,7 @@ void lade_loader_freed(struct lade_loader *l)
 
 void lade_loader_give(struct lade_loader *l, uint64_t buffer)
 {
-    lade_ring_give(&l->ring, buffer);
+    lade_batch_ring_give(&l->ring, buffer);
     lade_loader_freed(l);
 }
 
@@ -282,7 +282,7 @@ static uint64_t total(const struct lade_loader *l, size_t offset)
     return sum;
 }
 
-static const char *claim_of(const struct lade_loader *l)
+static const char *guarantee_of(const struct lade_loader *l)
 {
     if (l->config.buffer > 0)
         return "each sample once for each epoch read, drawn uniformly from a buffer that is half full at least; "
@@ -291,7 +291,7 @@ static const char *claim_of(const struct lade_loader *l)
         return "each place of an epoch is drawn independently, by weight, with replacement";
     if (l->config.draw == LADE_DRAW_BALANCED)
         return "each place of an epoch is drawn independently, all classes alike, with replacement";
-    if (l->config.given_order)
+    if (l->config.sequential)
         return "each sample exactly once in each epoch, by number";
     return l->config.in_order
                ? "each sample exactly once in each epoch, in a random order that the seed decides; the same "
@@ -331,16 +331,16 @@ static void measure(const struct lade_loader *l, struct lade_loader_stats *stats
         .worker_wait_time = total(l, offsetof(struct lade_worker, wait_time)),
         .consumer_wait_time = l->wait_time,
         .running_time = total(l, offsetof(struct lade_worker, running_time)),
-        .claim = claim_of(l),
+        .guarantee = guarantee_of(l),
         .seed = l->config.seed,
     };
     if (l->stage)
-        lade_stage_measure(l, stats);
+        lade_stage_stats(l, stats);
     for (unsigned i = 0; i < l->workers; i++)
         add_unfinished(&l->worker[i], lade_now(), stats);
 }
 
-void lade_loader_measure_sized(const struct lade_loader *l, struct lade_loader_stats *stats, size_t size)
+void lade_loader_stats_sized(const struct lade_loader *l, struct lade_loader_stats *stats, size_t size)
 {
     struct lade_loader_stats whole;
 

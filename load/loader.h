@@ -5,7 +5,7 @@
 
 #include "backend.h"
 #include "event.h"
-#include "loader_ring.h"
+#include "batch_ring.h"
 #include "order.h"
 #include "source.h"
 
@@ -37,7 +37,7 @@ struct lade_memory {
 };
 
 /* A batch in the making. It belongs to a worker, to the place where it was published, to the consumer, or is free. */
-struct lade_slot {
+struct lade_batch_buffer {
     struct lade_memory *memory;
     uint8_t *samples;
     int64_t *labels;
@@ -51,7 +51,7 @@ struct lade_slot {
 };
 
 /* A batch to be made. */
-struct lade_claim {
+struct lade_job {
     uint64_t batch;
     struct lade_cursor start, end;
 };
@@ -60,7 +60,7 @@ enum lade_worker_state {
     LADE_WORKER_NONE,
     LADE_WORKER_RUNS,
     LADE_WORKER_ENDED, /* has nothing more to do */
-    LADE_WORKER_LOST,  /* was ended inside a function of the user; its claim is to be redone */
+    LADE_WORKER_LOST,  /* was ended inside a function of the user; its job is to be redone */
 };
 
 #ifndef LADE_USED
@@ -73,15 +73,15 @@ struct lade_worker {
     _Atomic uint32_t state;
     _Atomic uint64_t replaced; /* batch that was given to another one, + 1; 0: none */
     _Atomic uint64_t batch;    /* that it makes or is about to plan, + 1; 0: none */
-    struct lade_claim claim;
-    bool redo; /* begins with its claim */
+    struct lade_job job;
+    bool redo; /* begins with its job */
     bool finished;
     bool has_buffer;
-    uint64_t buffer, paper;
+    uint64_t buffer, spare_plan;
     uint64_t used[LADE_USED]; /* buffers that it filled last: they are in its cache */
     /* Stream mode, see loader_stream.c. */
     uint64_t *ids, count;
-    _Atomic uint64_t committed; /* samples of the claim that are in the bag or go there */
+    _Atomic uint64_t committed; /* samples of the job that are in the bag or go there */
     _Atomic uint32_t failed;    /* a status with its sign changed */
     _Atomic uint64_t faults;
     struct lade_error error;
@@ -104,11 +104,11 @@ struct lade_loader {
     struct lade_order order;
     size_t input_bytes, sample_bytes, scratch_bytes;
     unsigned buffers, buffers_max; /* made, and most */
-    struct lade_slot *slot;
+    struct lade_batch_buffer *slot;
     struct lade_worker *worker;
     unsigned workers, workers_max;
     struct lade_worker *helper; /* the consumer's; NULL: it only waits */
-    struct lade_loader_ring ring;
+    struct lade_batch_ring ring;
     struct lade_event ready, room; /* a batch was published or a worker has ended; there is memory for a batch */
     _Atomic uint32_t cancelled;
     _Atomic uint64_t held;  /* batches with the consumer, and those whose tensors somebody holds */
@@ -138,11 +138,11 @@ struct lade_loader {
 };
 
 /* Where the batch ends that begins at start, and how many samples it has. */
-void lade_claim_plan(const struct lade_loader *l, struct lade_walk *walk, struct lade_claim *claim, uint64_t *ids,
-                     uint64_t *count);
+void lade_job_plan(const struct lade_loader *l, struct lade_walk *walk, struct lade_job *job, uint64_t *ids,
+                   uint64_t *count);
 /* Its samples, once it is planned. */
-void lade_claim_list(const struct lade_loader *l, struct lade_walk *walk, const struct lade_claim *claim, uint64_t *ids,
-                     uint64_t count);
+void lade_job_list(const struct lade_loader *l, struct lade_walk *walk, const struct lade_job *job, uint64_t *ids,
+                   uint64_t count);
 
 /* Reads and transforms one sample. */
 int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, int64_t *label,
@@ -152,20 +152,20 @@ int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *t
  * something else. *id may change; it is LADE_NO_SAMPLE when the sample is skipped.
  */
 #define LADE_NO_SAMPLE UINT64_MAX
-int lade_worker_bear(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label, int status,
-                     uint64_t *faults, struct lade_error *error);
+int lade_worker_apply_fault_policy(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label,
+                                   int status, uint64_t *faults, struct lade_error *error);
 /* What a user callback returned, so that it is not taken for success or for a status that next returns itself. */
 int lade_worker_error(int status);
 /* Whether it is to take nothing more on, and whether what it has claimed is wanted no more. */
 bool lade_worker_is_stopped(struct lade_worker *w);
-bool lade_worker_is_relieved(struct lade_worker *w);
+bool lade_worker_is_superseded(struct lade_worker *w);
 
 /* The consumer makes a batch itself. False: there is none to make, or no room. */
-bool lade_worker_help(struct lade_worker *w);
+bool lade_worker_assist(struct lade_worker *w);
 
 /* A thread for each struct; LADE_OK or LADE_NO_MEMORY. */
 int lade_worker_start(struct lade_worker *w);
-/* Memory for one more worker, with a buffer and a paper. LADE_OK, LADE_NO_MEMORY or LADE_DEVICE. */
+/* Memory for one more worker, with a buffer and a plan record. LADE_OK, LADE_NO_MEMORY or LADE_DEVICE. */
 int lade_worker_add(struct lade_loader *l, struct lade_worker **worker, struct lade_error *error);
 
 /* Memory for slot number slot. LADE_OK, LADE_NO_MEMORY or LADE_DEVICE. */
@@ -176,11 +176,12 @@ void lade_memory_free(struct lade_memory *m);
 size_t lade_memory_block(const struct lade_loader *l);
 /* Where the labels begin in a block with so many samples. */
 size_t lade_memory_labels(const struct lade_loader *l, uint64_t samples);
-int lade_slot_init(struct lade_loader *l, uint64_t slot, struct lade_error *error);
+int lade_batch_buffer_init(struct lade_loader *l, uint64_t slot, struct lade_error *error);
 /* The slot makes its next batch, of up to count samples, in this memory. */
-void lade_slot_use(const struct lade_loader *l, struct lade_slot *slot, struct lade_memory *memory, uint64_t count);
+void lade_batch_buffer_use(const struct lade_loader *l, struct lade_batch_buffer *slot, struct lade_memory *memory,
+                           uint64_t count);
 /* Fills what a batch tells of its memory. */
-void lade_memory_show(struct lade_memory *m, const struct lade_slot *slot, struct lade_batch *batch);
+void lade_memory_show(struct lade_memory *m, const struct lade_batch_buffer *slot, struct lade_batch *batch);
 /* One holder less; the device waits for what done says, as mark number mark. */
 int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done, void *handle);
 /* Frees the loader behind its last user. */
@@ -190,7 +191,7 @@ void lade_loader_leave(struct lade_loader *l);
 bool lade_loader_find(struct lade_loader *l, uint64_t *batch, uint64_t *buffer);
 /* The batch in this memory goes to the consumer. */
 void lade_loader_hand_out(struct lade_loader *l, struct lade_batch *batch, uint64_t number,
-                          const struct lade_slot *slot, struct lade_memory *memory);
+                          const struct lade_batch_buffer *slot, struct lade_memory *memory);
 /* A buffer goes back to the workers; one that went back already is told of. */
 void lade_loader_give(struct lade_loader *l, uint64_t buffer);
 void lade_loader_freed(struct lade_loader *l);
@@ -210,7 +211,7 @@ bool lade_stage_has(const struct lade_loader *l, uint64_t place);
 int lade_stage_make_room(struct lade_loader *l, int64_t deadline);
 bool lade_stage_put(struct lade_loader *l, uint64_t batch, uint64_t buffer, uint64_t *slot);
 /* What is known of the batch in a slot, and its memory. */
-struct lade_slot *lade_stage_slot(struct lade_loader *l, uint64_t slot, struct lade_memory **memory);
+struct lade_batch_buffer *lade_stage_slot(struct lade_loader *l, uint64_t slot, struct lade_memory **memory);
 /* It is with the consumer. */
 void lade_stage_taken(struct lade_loader *l, uint64_t slot);
 void lade_stage_released(struct lade_loader *l, uint64_t slot);
@@ -218,7 +219,7 @@ void lade_stage_released(struct lade_loader *l, uint64_t slot);
 void lade_stage_replace(struct lade_loader *l, uint64_t slot, struct lade_memory *memory);
 /* Until the device has completed everything. LADE_OK or LADE_TIMEOUT. */
 int lade_stage_finish(struct lade_loader *l, int64_t deadline);
-void lade_stage_measure(const struct lade_loader *l, struct lade_loader_stats *stats);
+void lade_stage_stats(const struct lade_loader *l, struct lade_loader_stats *stats);
 /* A consumer that waits looks at copies under way again soon. */
 void lade_stage_recheck(const struct lade_loader *l, int64_t *until);
 /* LADE_OK, or LADE_DEVICE with the call that failed. */
@@ -242,8 +243,8 @@ int lade_loader_supervise(struct lade_loader *l, struct lade_error *error);
 
 /* The body of a worker thread in stream mode, and what others do there. */
 void lade_stream_work(struct lade_worker *w);
-/* What is left of a late worker's claim, for another one. False: nothing, or no memory. */
-bool lade_stream_relieve(struct lade_worker *late, struct lade_worker *w);
+/* What is left of a late worker's job, for another one. False: nothing, or no memory. */
+bool lade_stream_supersede(struct lade_worker *late, struct lade_worker *w);
 int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout, struct lade_error *error);
 int lade_stream_create(struct lade_loader *l, struct lade_error *error);
 
@@ -262,7 +263,7 @@ void lade_shuffle_plan(struct lade_loader *l);
 bool lade_shuffle_taken(struct lade_loader *l, uint64_t batch);
 bool lade_shuffle_is_over(const struct lade_loader *l);
 /* For workers: what a slot says of the batch before it is read, and the epoch of its sample i. */
-void lade_shuffle_list(const struct lade_loader *l, uint64_t batch, struct lade_slot *slot);
+void lade_shuffle_list(const struct lade_loader *l, uint64_t batch, struct lade_batch_buffer *slot);
 uint64_t lade_shuffle_epoch(const struct lade_loader *l, uint64_t batch, uint64_t i);
 
 /* False in a child of fork(), which has the memory and not the workers; what next returns there. */

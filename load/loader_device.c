@@ -22,7 +22,7 @@ struct stage_slot {
     _Atomic uint32_t state;
     bool copies; /* from host buffer number buffer, which waits for it */
     uint64_t buffer, batch;
-    struct lade_slot made; /* what the worker left, but for the bytes */
+    struct lade_batch_buffer made; /* what the worker left, but for the bytes */
 };
 
 struct lade_stage {
@@ -76,7 +76,7 @@ int lade_stage_fail(struct lade_loader *l, const struct lade_device_failure *fai
     if (atomic_compare_exchange_strong_explicit(&s->failing, &nobody, 1, memory_order_relaxed,
                                                 memory_order_relaxed)) { /* only one writes */
         s->failure = *failure;
-        lade_ring_say(&s->failed, 1);
+        lade_store_release(&s->failed, 1);
         lade_event_notify_all(&l->ready);
     }
     return LADE_DEVICE;
@@ -86,7 +86,7 @@ int lade_stage_status(const struct lade_loader *l, struct lade_error *error)
 {
     struct lade_stage *s = l->stage;
 
-    if (!s || !lade_ring_hear(&s->failed))
+    if (!s || !lade_load_acquire(&s->failed))
         return LADE_OK;
     return lade_fail(error, LADE_DEVICE, NULL, LADE_NO_OFFSET, "%s: %s returned %lld: %s",
                      l->config.device->backend->name, s->failure.call, (long long)s->failure.code, s->failure.text);
@@ -98,7 +98,7 @@ bool lade_stage_is_held(const struct lade_loader *l)
     unsigned held = 0;
 
     for (unsigned i = 0; i < s->depth; i++)
-        held += lade_ring_hear(&s->slot[i].state) == USED;
+        held += lade_load_acquire(&s->slot[i].state) == USED;
     return s->queued == 0 && held == s->depth;
 }
 
@@ -107,7 +107,7 @@ bool lade_stage_has(const struct lade_loader *l, uint64_t place)
     return l->stage && l->stage->staged[place];
 }
 
-struct lade_slot *lade_stage_slot(struct lade_loader *l, uint64_t slot, struct lade_memory **memory)
+struct lade_batch_buffer *lade_stage_slot(struct lade_loader *l, uint64_t slot, struct lade_memory **memory)
 {
     *memory = l->stage->slot[slot].memory;
     return &l->stage->slot[slot].made;
@@ -130,7 +130,7 @@ void lade_stage_taken(struct lade_loader *l, uint64_t slot)
 
 void lade_stage_released(struct lade_loader *l, uint64_t slot)
 {
-    lade_ring_say(&l->stage->slot[slot].state, FREE);
+    lade_store_release(&l->stage->slot[slot].state, FREE);
 }
 
 /* 1: the device has completed it; 0: not yet; LADE_DEVICE. */
@@ -161,7 +161,7 @@ void lade_stage_collect(struct lade_loader *l)
 }
 
 /* Device memory is written after the consumer's streams have completed; the host does not wait for that. */
-static int enqueue(struct lade_loader *l, struct lade_memory *to, const struct lade_slot *from)
+static int enqueue(struct lade_loader *l, struct lade_memory *to, const struct lade_batch_buffer *from)
 {
     const struct lade_device *device = l->config.device;
     const struct lade_backend *b = device->backend;
@@ -186,7 +186,7 @@ static int enqueue(struct lade_loader *l, struct lade_memory *to, const struct l
 static bool free_slot(struct lade_stage *s, unsigned *slot)
 {
     for (*slot = 0; *slot < s->depth; ++*slot)
-        if (!s->slot[*slot].copies && lade_ring_hear(&s->slot[*slot].state) == FREE)
+        if (!s->slot[*slot].copies && lade_load_acquire(&s->slot[*slot].state) == FREE)
             return true;
     return false;
 }
@@ -196,7 +196,7 @@ static void put(struct lade_loader *l, unsigned number, uint64_t batch, uint64_t
 {
     struct lade_stage *s = l->stage;
     struct stage_slot *slot = &s->slot[number];
-    const struct lade_slot *from = &l->slot[buffer];
+    const struct lade_batch_buffer *from = &l->slot[buffer];
 
     slot->made = *from;
     slot->batch = batch;
@@ -223,9 +223,9 @@ bool lade_stage_find(struct lade_loader *l, uint64_t *batch, uint64_t *slot)
     unsigned to;
 
     lade_stage_collect(l);
-    while (!lade_ring_hear(&s->failed) && free_slot(s, &to) && lade_loader_find(l, batch, &buffer))
+    while (!lade_load_acquire(&s->failed) && free_slot(s, &to) && lade_loader_find(l, batch, &buffer))
         put(l, to, *batch, buffer);
-    if (s->queued == 0 || lade_ring_hear(&s->failed))
+    if (s->queued == 0 || lade_load_acquire(&s->failed))
         return false;
     *slot = s->queue[s->first];
     *batch = s->slot[*slot].batch;
@@ -238,12 +238,12 @@ static int room_or_await(void *context, int64_t *until)
     unsigned to;
 
     lade_stage_collect(l);
-    if (lade_ring_hear(&l->stage->failed))
+    if (lade_load_acquire(&l->stage->failed))
         return LADE_DEVICE;
     if (atomic_load_explicit(&l->cancelled, memory_order_relaxed))
         return LADE_CANCELLED;
     if (!l->has_partial) {
-        l->has_partial = lade_ring_reuse(&l->ring, &l->partial);
+        l->has_partial = lade_batch_ring_reuse(&l->ring, &l->partial);
         l->rows = 0;
     }
     if (l->has_partial && free_slot(l->stage, &to))
@@ -261,11 +261,11 @@ bool lade_stage_put(struct lade_loader *l, uint64_t batch, uint64_t buffer, uint
 {
     unsigned to;
 
-    if (lade_ring_hear(&l->stage->failed) || !free_slot(l->stage, &to))
+    if (lade_load_acquire(&l->stage->failed) || !free_slot(l->stage, &to))
         return false;
     put(l, to, batch, buffer);
     *slot = to;
-    return !lade_ring_hear(&l->stage->failed);
+    return !lade_load_acquire(&l->stage->failed);
 }
 
 void lade_stage_recheck(const struct lade_loader *l, int64_t *until)
@@ -275,7 +275,7 @@ void lade_stage_recheck(const struct lade_loader *l, int64_t *until)
             lade_event_recheck_by(until, lade_now() + 10 * NAP);
 }
 
-void lade_stage_measure(const struct lade_loader *l, struct lade_loader_stats *stats)
+void lade_stage_stats(const struct lade_loader *l, struct lade_loader_stats *stats)
 {
     const struct lade_stage *s = l->stage;
 
@@ -352,7 +352,7 @@ int lade_stage_finish(struct lade_loader *l, int64_t deadline)
 {
     for (unsigned i = 0; l->stage && i < l->stage->depth; i++) {
         struct stage_slot *slot = &l->stage->slot[i];
-        const bool is_free = lade_ring_hear(&slot->state) == FREE;
+        const bool is_free = lade_load_acquire(&slot->state) == FREE;
         if (slot->memory && lade_memory_await(slot->memory, is_free, deadline) == LADE_TIMEOUT)
             return LADE_TIMEOUT;
     }

@@ -129,7 +129,8 @@ void lade_memory_free(struct lade_memory *m)
     lade_heap_put(alloc, m);
 }
 
-void lade_slot_use(const struct lade_loader *l, struct lade_slot *slot, struct lade_memory *m, uint64_t count)
+void lade_batch_buffer_use(const struct lade_loader *l, struct lade_batch_buffer *slot, struct lade_memory *m,
+                           uint64_t count)
 {
     slot->memory = m;
     slot->planned = count;
@@ -138,17 +139,17 @@ void lade_slot_use(const struct lade_loader *l, struct lade_slot *slot, struct l
     slot->ids = m->ids;
 }
 
-int lade_slot_init(struct lade_loader *l, uint64_t slot, struct lade_error *error)
+int lade_batch_buffer_init(struct lade_loader *l, uint64_t slot, struct lade_error *error)
 {
     struct lade_memory *m;
     int status = lade_memory_create(l, &m, slot, false, error);
 
     if (status == LADE_OK)
-        lade_slot_use(l, &l->slot[slot], m, l->config.batch);
+        lade_batch_buffer_use(l, &l->slot[slot], m, l->config.batch);
     return status;
 }
 
-void lade_memory_show(struct lade_memory *m, const struct lade_slot *slot, struct lade_batch *batch)
+void lade_memory_show(struct lade_memory *m, const struct lade_batch_buffer *slot, struct lade_batch *batch)
 {
     const struct lade_loader *l = m->loader;
     const size_t offset[LADE_BATCH_TENSORS] = {0, lade_memory_labels(l, slot->planned)};
@@ -182,7 +183,7 @@ static void give_slot(struct lade_loader *l, bool on_device, uint64_t slot)
     if (on_device)
         lade_stage_released(l, slot);
     else
-        lade_ring_give(&l->ring, slot);
+        lade_batch_ring_give(&l->ring, slot);
     atomic_fetch_sub_explicit(&l->held, 1, memory_order_relaxed); /* only a number */
     if (!on_device)
         lade_loader_freed(l);
@@ -258,7 +259,7 @@ int lade_loader_detach(struct lade_loader *l, const struct lade_batch *batch, st
     if (m->on_device)
         lade_stage_replace(l, m->slot, other);
     else
-        lade_slot_use(l, &l->slot[m->slot], other, l->config.batch);
+        lade_batch_buffer_use(l, &l->slot[m->slot], other, l->config.batch);
     m->detached = true;
     lade_ref_get(&l->users);
     give_slot(l, m->on_device, m->slot);

@@ -19,7 +19,7 @@ static int start(struct lade_worker *w, struct lade_error *error)
 }
 
 /* Its thread has ended, so all that it had goes to the next one. */
-static int revive(struct lade_loader *l, struct lade_worker *w, struct lade_error *error)
+static int restart(struct lade_loader *l, struct lade_worker *w, struct lade_error *error)
 {
     int status = look_at_limit(l, error);
 
@@ -27,12 +27,12 @@ static int revive(struct lade_loader *l, struct lade_worker *w, struct lade_erro
         return status;
     l->replaced++;
     (void)pthread_join(w->thread, NULL);
-    w->redo = true; /* it was lost in a function of the user, with a claim */
+    w->redo = true; /* it was lost in a function of the user, with a job */
     return start(w, error);
 }
 
 /* The thread may go on at any time. It keeps what it has, and takes nothing more on. */
-static int relieve(struct lade_loader *l, struct lade_worker *late, struct lade_error *error)
+static int supersede(struct lade_loader *l, struct lade_worker *late, struct lade_error *error)
 {
     int status = look_at_limit(l, error);
 
@@ -43,22 +43,22 @@ static int relieve(struct lade_loader *l, struct lade_worker *late, struct lade_
     if (status != LADE_OK)
         return status;
     if (!l->bag) {
-        w->claim = (struct lade_claim){.batch = l->low, .start = l->next};
+        w->job = (struct lade_job){.batch = l->low, .start = l->next};
         atomic_store_explicit(&w->batch, l->low + 1, memory_order_relaxed); /* the consumer looks at it itself */
         w->redo = true;
-    } else if (!lade_stream_relieve(late, w)) {
+    } else if (!lade_stream_supersede(late, w)) {
         l->workers--; /* it was not late after all */
         return LADE_OK;
     }
     l->replaced++;
-    atomic_store_explicit(&late->replaced, w->claim.batch + 1, memory_order_relaxed); /* only ends work early */
+    atomic_store_explicit(&late->replaced, w->job.batch + 1, memory_order_relaxed); /* only ends work early */
     return start(w, error);
 }
 
 /* Whether the consumer waits for who makes this batch; a stream waits for everybody who has one. */
 static bool is_awaited(const struct lade_loader *l, const struct lade_worker *w)
 {
-    return l->bag ? atomic_load_explicit(&w->committed, memory_order_relaxed) < LADE_CLAIM_NONE
+    return l->bag ? atomic_load_explicit(&w->committed, memory_order_relaxed) < LADE_JOB_NONE
                   : atomic_load_explicit(&w->batch, memory_order_relaxed) == l->low + 1 &&
                         atomic_load_explicit(&w->replaced, memory_order_relaxed) != l->low + 1;
 }
@@ -74,11 +74,11 @@ int lade_loader_supervise(struct lade_loader *l, struct lade_error *error)
     for (unsigned i = 0; i < workers; i++) {
         struct lade_worker *w = &l->worker[i];
         int status = LADE_OK;
-        uint32_t state = lade_ring_hear(&w->state);
-        if (state == LADE_WORKER_LOST && atomic_load_explicit(&w->replaced, memory_order_relaxed) != w->claim.batch + 1)
-            status = revive(l, w, error);
+        uint32_t state = lade_load_acquire(&w->state);
+        if (state == LADE_WORKER_LOST && atomic_load_explicit(&w->replaced, memory_order_relaxed) != w->job.batch + 1)
+            status = restart(l, w, error);
         else if (is_late && state == LADE_WORKER_RUNS && is_awaited(l, w))
-            status = relieve(l, w, error);
+            status = supersede(l, w, error);
         if (status != LADE_OK)
             return status;
     }

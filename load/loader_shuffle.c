@@ -34,7 +34,7 @@ struct lade_shuffle {
     struct numbered *buffer;
     uint64_t held;
     struct lade_walk walk;
-    struct lade_claim claim; /* what the order gave last, and where it goes on */
+    struct lade_job job; /* what the order gave last, and where it goes on */
     uint64_t *fresh, count, used;
     uint64_t planned; /* batches */
     bool ended;       /* there are no others */
@@ -52,7 +52,7 @@ bool lade_shuffle_fits(const struct lade_loader *l)
     struct lade_split_config split = {.store = LADE_SPLIT_PURE};
 
     if (c->split)
-        lade_split_configuration(c->split, &split);
+        lade_split_get_config(c->split, &split);
     /*
      * Only threads that are registered with liburcu ask an exact split; the consumer need not be. A list with a sample that is
      * skipped would make a short batch, which a stream has only at its end.
@@ -80,9 +80,9 @@ int lade_shuffle_create(struct lade_loader *l, struct lade_error *error)
     bool made = s != NULL;
 
     if (made) {
-        s->claim.start = l->next;
+        s->job.start = l->next;
         l->next = (struct lade_cursor){0}; /* says nothing in this mode */
-        lade_random_init(&s->random, lade_key_make(c->seed, s->claim.start.epoch, PURPOSE), 0);
+        lade_random_init(&s->random, lade_key_make(c->seed, s->job.start.epoch, PURPOSE), 0);
         s->buffer = lade_heap_get(l->config.alloc, (size_t)c->buffer, sizeof *s->buffer);
         s->fresh = lade_heap_get(l->config.alloc, (size_t)c->batch, sizeof *s->fresh);
         s->spare = lade_heap_get(l->config.alloc, lists, sizeof *s->spare);
@@ -127,12 +127,12 @@ static bool read_order(struct lade_loader *l)
     struct lade_shuffle *s = l->shuffle;
 
     if (s->count > 0)
-        s->claim.start = s->claim.end;
+        s->job.start = s->job.end;
     s->used = s->count = 0;
-    if (s->claim.start.epoch >= l->config.epochs)
+    if (s->job.start.epoch >= l->config.epochs)
         return false;
-    lade_claim_plan(l, &s->walk, &s->claim, s->fresh, &s->count);
-    lade_claim_list(l, &s->walk, &s->claim, s->fresh, s->count);
+    lade_job_plan(l, &s->walk, &s->job, s->fresh, &s->count);
+    lade_job_list(l, &s->walk, &s->job, s->fresh, s->count);
     return true;
 }
 
@@ -142,7 +142,7 @@ static bool draw(struct lade_loader *l, struct numbered *drawn)
     struct lade_shuffle *s = l->shuffle;
 
     while (s->held < l->config.buffer && (s->used < s->count || read_order(l)))
-        s->buffer[s->held++] = (struct numbered){s->fresh[s->used++], s->claim.start.epoch};
+        s->buffer[s->held++] = (struct numbered){s->fresh[s->used++], s->job.start.epoch};
     if (s->held == 0)
         return false;
     uint64_t i = lade_random_below(&s->random, s->held);
@@ -151,7 +151,7 @@ static bool draw(struct lade_loader *l, struct numbered *drawn)
     return true;
 }
 
-/* Lists may be read at any time, by workers that are late; those that are to read this one are told by lade_ring_offer(). */
+/* Lists may be read at any time, by workers that are late; those that are to read this one are told by lade_batch_ring_offer(). */
 static uint64_t write_list(struct lade_loader *l, struct list *list)
 {
     struct numbered drawn;
@@ -178,7 +178,7 @@ void lade_shuffle_plan(struct lade_loader *l)
         atomic_store_explicit(&s->list_of[s->planned & (l->ring.places - 1)], number, memory_order_relaxed);
         s->planned++;
     }
-    lade_ring_offer(&l->ring, s->planned, s->ended);
+    lade_batch_ring_offer(&l->ring, s->planned, s->ended);
 }
 
 static struct list *list_of(const struct lade_loader *l, uint64_t batch)
@@ -204,7 +204,7 @@ bool lade_shuffle_is_over(const struct lade_loader *l)
     return l->shuffle->ended && l->low == l->shuffle->planned;
 }
 
-void lade_shuffle_list(const struct lade_loader *l, uint64_t batch, struct lade_slot *slot)
+void lade_shuffle_list(const struct lade_loader *l, uint64_t batch, struct lade_batch_buffer *slot)
 {
     struct list *list = list_of(l, batch);
 

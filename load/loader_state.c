@@ -69,7 +69,7 @@ say(struct text *t, const char *format, ...)
     t->size += (size_t)n;
 }
 
-static void say_ranges(struct text *t, const struct lade_ranges *ranges)
+static void write_ranges(struct text *t, const struct lade_ranges *ranges)
 {
     for (size_t i = 0; i < ranges->count; i++)
         say(t, "%s%" PRIu64 "-%" PRIu64, i ? "," : "", ranges->range[i].from, ranges->range[i].end);
@@ -85,12 +85,12 @@ static size_t write_state(const struct state *s, char *to, size_t size)
     else
         say(&t, " shard=any");
     say(&t, " done=");
-    say_ranges(&t, &s->done);
+    write_ranges(&t, &s->done);
     for (unsigned l = 0; l < s->levels; l++) {
         say(&t, " level=%u:", s->level[l].shards);
         for (unsigned r = 0; r < s->level[l].shards; r++) {
             say(&t, "%s", r ? "/" : "");
-            say_ranges(&t, &s->level[l].shard[r]);
+            write_ranges(&t, &s->level[l].shard[r]);
         }
     }
     uint32_t crc = t.crc;
@@ -329,8 +329,8 @@ static bool go_together(const struct state *a, const struct state *b)
             return false;
         for (unsigned r = 0; r < a->level[l].shards; r++) {
             struct text t = {one, sizeof one, 0, 0}, u = {two, sizeof two, 0, 0};
-            say_ranges(&t, &a->level[l].shard[r]);
-            say_ranges(&u, &b->level[l].shard[r]);
+            write_ranges(&t, &a->level[l].shard[r]);
+            write_ranges(&u, &b->level[l].shard[r]);
             if (t.size != u.size || t.crc != u.crc)
                 return false;
         }
@@ -397,7 +397,8 @@ static size_t none(struct lade_error *error, const char *why)
     return 0;
 }
 
-size_t lade_loader_join(const char *const *states, unsigned count, char *to, size_t size, struct lade_error *error)
+size_t lade_loader_merge_states(const char *const *states, unsigned count, char *to, size_t size,
+                                struct lade_error *error)
 {
     if (!states || count == 0 || count > LADE_LOADER_SHARDS_MAX)
         return none(error, "1 to 4,096 states are joined");

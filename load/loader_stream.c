@@ -88,29 +88,30 @@ static bool put(struct lade_worker *w)
 
 static bool fail(struct lade_worker *w, int status)
 {
-    lade_ring_say(&w->failed, (uint32_t)-status);
+    lade_store_release(&w->failed, (uint32_t)-status);
     lade_event_notify_all(&w->loader->ready);
     return false;
 }
 
-/* Puts the samples of the claim from number i on. */
+/* Puts the samples of the job from number i on. */
 static bool put_claimed(struct lade_worker *w, uint64_t i)
 {
-    const uint64_t epoch = w->claim.start.epoch;
+    const uint64_t epoch = w->job.start.epoch;
 
     for (; i < w->count; i++) {
-        struct head *head = lade_bag_room(w->bag);
+        struct head *head = lade_bag_scratch(w->bag);
         uint64_t faults = 0;
         *head = (struct head){.id = w->ids[i], .epoch = epoch};
-        if (lade_worker_is_relieved(w))
+        if (lade_worker_is_superseded(w))
             return false;
         int64_t begin = lade_now();
         int status = lade_worker_make(w, epoch, head->id, head + 1, &head->label, &w->error);
         if (!w->loader->config.pipeline)
             lade_count(&w->read_time, (uint64_t)(lade_now() - begin));
-        status = lade_worker_bear(w, epoch, &head->id, head + 1, &head->label, status, &faults, &w->error);
-        /* Faults count once as well: those of a worker that was relieved are not heard. */
-        if (!lade_claim_commit(&w->committed, i, w->count))
+        status =
+            lade_worker_apply_fault_policy(w, epoch, &head->id, head + 1, &head->label, status, &faults, &w->error);
+        /* Faults count once as well: those of a worker that was superseded are not heard. */
+        if (!lade_job_commit(&w->committed, i, w->count))
             return false;
         lade_count(&w->faults, faults);
         if (status != LADE_OK)
@@ -125,34 +126,34 @@ static bool put_claimed(struct lade_worker *w, uint64_t i)
 static bool claim(struct lade_worker *w)
 {
     struct lade_loader *l = w->loader;
-    uint64_t word[LADE_PAPER_WORDS], read;
+    uint64_t word[LADE_PLAN_WORDS], read;
 
     do {
-        read = lade_ring_read_plan(&l->ring, word);
-        w->claim.batch = word[0];
-        memcpy(&w->claim.start, word + 1, sizeof w->claim.start);
-        if (w->claim.start.epoch >= l->config.epochs)
+        read = lade_batch_ring_read_plan(&l->ring, word);
+        w->job.batch = word[0];
+        memcpy(&w->job.start, word + 1, sizeof w->job.start);
+        if (w->job.start.epoch >= l->config.epochs)
             return false;
-        lade_claim_plan(l, &w->walk, &w->claim, w->ids, &w->count);
+        lade_job_plan(l, &w->walk, &w->job, w->ids, &w->count);
         word[0]++;
-        memcpy(word + 1, &w->claim.end, sizeof w->claim.end);
-    } while (!lade_ring_plan(&l->ring, read, word, &w->paper));
-    lade_claim_list(l, &w->walk, &w->claim, w->ids, w->count);
-    lade_claim_begin(&w->committed);
+        memcpy(word + 1, &w->job.end, sizeof w->job.end);
+    } while (!lade_batch_ring_plan(&l->ring, read, word, &w->spare_plan));
+    lade_job_list(l, &w->walk, &w->job, w->ids, w->count);
+    lade_job_begin(&w->committed);
     return true;
 }
 
-bool lade_stream_relieve(struct lade_worker *late, struct lade_worker *w)
+bool lade_stream_supersede(struct lade_worker *late, struct lade_worker *w)
 {
     uint64_t from;
 
     if (!w->ids) /* there is when another one was not late after all */
         w->ids = lade_heap_get(late->loader->config.alloc, (size_t)late->loader->config.batch, sizeof *w->ids);
-    if (!w->ids || !lade_claim_relieve(&late->committed, &from))
+    if (!w->ids || !lade_job_supersede(&late->committed, &from))
         return false;
     memcpy(w->ids, late->ids, (size_t)late->count * sizeof *w->ids);
     w->count = late->count;
-    w->claim = late->claim;
+    w->job = late->job;
     w->redo = true;
     atomic_store_explicit(&w->committed, from, memory_order_relaxed); /* its thread begins behind it */
     return true;
@@ -165,7 +166,7 @@ static void put_endless(struct lade_worker *w)
     const struct lade_loader_config *c = &l->config;
 
     while (!lade_worker_is_stopped(w)) {
-        struct head *head = lade_bag_room(w->bag);
+        struct head *head = lade_bag_scratch(w->bag);
         unsigned part = 0;
         *head = (struct head){0};
         const int64_t begin = lade_now();
@@ -179,8 +180,8 @@ static void put_endless(struct lade_worker *w)
             (lade_split_route_word(c->split, head->id, &part) != LADE_OK || part != c->part))
             continue;
         if (status == LADE_OK && c->pipeline) {
-            const struct lade_draw draw = {c->seed, 0, head->id};
-            status = lade_pipeline_run(c->pipeline, &draw, w->input, head + 1, w->scratch);
+            const struct lade_rng_context rng = {c->seed, 0, head->id};
+            status = lade_pipeline_run(c->pipeline, &rng, w->input, head + 1, w->scratch);
             lade_count(&w->transform_time, (uint64_t)(lade_now() - middle));
             if (status != LADE_OK)
                 (void)lade_fail(&w->error, status, NULL, LADE_NO_OFFSET, "a transform failed: %s",
@@ -208,17 +209,17 @@ void lade_stream_work(struct lade_worker *w)
         goes_on = fail(w, lade_fail(&w->error, LADE_LIMITED, NULL, LADE_NO_OFFSET, "the buffer takes no more workers"));
     if (goes_on && !w->ids && !(w->ids = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *w->ids)))
         goes_on = fail(w, lade_fail(&w->error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory in a worker"));
-    if (goes_on && lade_source_about(l->config.source)->count == LADE_ENDLESS) {
+    if (goes_on && lade_source_info(l->config.source)->count == LADE_ENDLESS) {
         put_endless(w);
     } else if (goes_on) {
         uint64_t i;
         if (w->redo)
-            goes_on = lade_claim_resume(&w->committed, &i) && put_claimed(w, i);
+            goes_on = lade_job_resume(&w->committed, &i) && put_claimed(w, i);
         while (goes_on && claim(w))
             goes_on = put_claimed(w, 0);
     }
-    /* The last one says that nothing more comes; who was relieved is counted no more. What was put is in the bag already. */
-    if (atomic_load_explicit(&w->committed, memory_order_relaxed) != LADE_CLAIM_GONE &&
+    /* The last one says that nothing more comes; who was superseded is counted no more. What was put is in the bag already. */
+    if (atomic_load_explicit(&w->committed, memory_order_relaxed) != LADE_JOB_GONE &&
         atomic_fetch_sub_explicit(&l->producers, 1, memory_order_relaxed) == 1)
         lade_bag_close(l->bag);
     lade_event_notify_all(&l->ready);
@@ -231,7 +232,7 @@ static int look_for_failure(struct lade_loader *l)
 
     for (unsigned i = 0; i < l->workers; i++) {
         struct lade_worker *w = &l->worker[i];
-        int failed = -(int)lade_ring_hear(&w->failed);
+        int failed = -(int)lade_load_acquire(&w->failed);
         faults += atomic_load_explicit(&w->faults, memory_order_relaxed);
         if (failed != LADE_OK) {
             l->error = w->error;
@@ -267,7 +268,7 @@ static void notify_workers(struct lade_loader *l)
 }
 
 /* Draws until the batch is full: LADE_OK, LADE_EMPTY, or LADE_CLOSED when nothing more comes. */
-static int draw(struct lade_loader *l, struct lade_slot *slot)
+static int draw(struct lade_loader *l, struct lade_batch_buffer *slot)
 {
     if (l->rows == 0)
         slot->epoch = UINT64_MAX;
@@ -277,7 +278,7 @@ static int draw(struct lade_loader *l, struct lade_slot *slot)
         int status = lade_bag_draw(l->drawer, NULL);
         if (status != LADE_OK)
             return status;
-        const struct head *head = lade_bag_room(l->drawer);
+        const struct head *head = lade_bag_scratch(l->drawer);
         memcpy(slot->samples + l->rows * l->sample_bytes, head + 1, l->sample_bytes);
         slot->labels[l->rows] = head->label;
         slot->ids[l->rows] = head->id;
@@ -293,7 +294,7 @@ static int draw(struct lade_loader *l, struct lade_slot *slot)
 
 struct drawing {
     struct lade_loader *loader;
-    struct lade_slot *slot;
+    struct lade_batch_buffer *slot;
 };
 
 static int draw_or_await(void *context, int64_t *until)
@@ -321,7 +322,7 @@ static int draw_or_await(void *context, int64_t *until)
     return LADE_AWAIT;
 }
 
-static int draw_waiting(struct lade_loader *l, struct lade_slot *slot, int64_t deadline)
+static int draw_waiting(struct lade_loader *l, struct lade_batch_buffer *slot, int64_t deadline)
 {
     struct drawing d = {l, slot};
     int status = draw(l, slot);
@@ -329,7 +330,7 @@ static int draw_waiting(struct lade_loader *l, struct lade_slot *slot, int64_t d
     if (status != LADE_EMPTY)
         return status;
     int64_t begin = lade_now();
-    lade_ring_await(&l->ring, enough(l));
+    lade_batch_ring_await(&l->ring, enough(l));
     status = lade_event_await(&l->ready, draw_or_await, &d, deadline);
     l->wait_time += (uint64_t)(lade_now() - begin);
     return status;
@@ -341,7 +342,7 @@ static int take_buffer(struct lade_loader *l, int64_t deadline)
     if (l->stage)
         return lade_stage_make_room(l, deadline);
     if (!l->has_partial) {
-        l->has_partial = lade_ring_reuse(&l->ring, &l->partial);
+        l->has_partial = lade_batch_ring_reuse(&l->ring, &l->partial);
         l->rows = 0;
     }
     return l->has_partial ? LADE_OK : LADE_TOO_MANY; /* one that is being released may not be seen yet */
@@ -356,7 +357,7 @@ int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t ti
     if (status != LADE_OK)
         return status == LADE_DEVICE ? lade_stage_status(l, error)
                                      : lade_fail(error, status, NULL, LADE_NO_OFFSET, "%s", lade_status_text(status));
-    struct lade_slot *slot = &l->slot[l->partial];
+    struct lade_batch_buffer *slot = &l->slot[l->partial];
     status = draw_waiting(l, slot, deadline);
     int failed = look_for_failure(l);
     if (failed != LADE_OK)

@@ -86,7 +86,7 @@ static int list_members(struct survey *s)
         if (!s->weight)
             status = lade_source_label(o->source, i, &l, s->error);
         if (status == LADE_OK && (l < 0 || (uint64_t)l > s->classes - !s->weight))
-            status = lade_fail(s->error, LADE_DAMAGED, lade_source_about(o->source)->kind, LADE_NO_OFFSET,
+            status = lade_fail(s->error, LADE_DAMAGED, lade_source_info(o->source)->kind, LADE_NO_OFFSET,
                                "the label of sample %llu is none of the %llu classes", (unsigned long long)i,
                                (unsigned long long)s->classes);
         if (status != LADE_OK)
@@ -203,7 +203,7 @@ static uint32_t sum_of(const struct lade_order *o)
 static int prepare_draws(struct lade_order *o, const struct lade_loader_config *c, struct lade_error *error)
 {
     size_t n = (size_t)o->members;
-    struct survey s = {o, c->weight, lade_source_about(c->source)->classes, NULL, LADE_OK, error};
+    struct survey s = {o, c->weight, lade_source_info(c->source)->classes, NULL, LADE_OK, error};
     int status = LADE_OK;
 
     if (o->places > MEMBERS_MAX)
@@ -239,10 +239,10 @@ int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, st
                              .shard = c->shard,
                              .shards = c->shards ? c->shards : 1,
                              .pad = c->pad,
-                             .given = c->given_order,
+                             .sequential = c->sequential,
                              .draw = c->draw,
                              .seed = c->seed,
-                             .places = lade_source_about(c->source)->count,
+                             .places = lade_source_info(c->source)->count,
                              .first = UINT64_MAX};
     struct survey s = {o, NULL, 0, NULL, LADE_OK, error};
     if (o->split && o->draw == LADE_DRAW_ONCE && c->fault == LADE_FAULT_SUBSTITUTE &&
@@ -465,7 +465,7 @@ void lade_order_take(const struct lade_order *o, struct lade_walk *walk, struct 
                      uint64_t count)
 {
     const unsigned depth = depth_in(o, cursor->epoch);
-    const bool shuffled = o->draw == LADE_DRAW_ONCE && !o->given;
+    const bool shuffled = o->draw == LADE_DRAW_ONCE && !o->sequential;
     struct lade_key key = lade_key_make(o->seed, cursor->epoch, o->draw == LADE_DRAW_ONCE ? ORDER : DRAW);
 
     if (shuffled && (!walk->ready || walk->epoch != cursor->epoch))
@@ -480,7 +480,9 @@ void lade_order_take(const struct lade_order *o, struct lade_walk *walk, struct 
             memset(cursor->seen, 0, depth * sizeof *cursor->seen);
         }
         uint64_t place = cursor->place++;
-        uint64_t id = o->draw != LADE_DRAW_ONCE ? draw_at(o, key, place) : o->given ? place : element_at(walk, place);
+        uint64_t id = o->draw != LADE_DRAW_ONCE ? draw_at(o, key, place)
+                      : o->sequential           ? place
+                                                : element_at(walk, place);
         if (o->split && o->draw == LADE_DRAW_ONCE && !is_member(o, id))
             continue;
         if (is_due(o, cursor, depth))
@@ -510,7 +512,7 @@ uint64_t lade_order_substitute(const struct lade_order *o, uint64_t epoch, uint6
 static uint32_t source_identity(const struct lade_order *o)
 {
     enum { LOOKED_AT = 64 };
-    const struct lade_source_info *info = lade_source_about(o->source);
+    const struct lade_source_info *info = lade_source_info(o->source);
     uint32_t crc = lade_crc32c(0, info->kind, strlen(info->kind));
     unsigned char bytes[16];
 
@@ -539,12 +541,12 @@ static uint32_t source_identity(const struct lade_order *o)
 uint32_t lade_order_identity(const struct lade_order *o)
 {
     struct lade_split_config split = {0};
-    uint64_t word[10] = {o->places, o->members, o->given, (uint64_t)o->draw, o->split != NULL, o->part, o->law};
+    uint64_t word[10] = {o->places, o->members, o->sequential, (uint64_t)o->draw, o->split != NULL, o->part, o->law};
     unsigned char bytes[sizeof word];
     uint32_t crc;
 
     if (o->split) {
-        lade_split_configuration(o->split, &split);
+        lade_split_get_config(o->split, &split);
         word[7] = split.seed;
         word[8] = (uint64_t)split.rule << 32 | split.parts;
     }

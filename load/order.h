@@ -40,7 +40,7 @@ struct lade_order {
     struct lade_source *source;
     struct lade_split *split;
     unsigned part, shard, shards;
-    bool pad, given;
+    bool pad, sequential;
     enum lade_draw_kind draw;
     uint64_t seed;
     uint64_t places;  /* of an epoch */

@@ -63,8 +63,9 @@ static int make(struct lade_source **source, const struct lade_source_ops *ops, 
     return LADE_OK;
 }
 
-int lade_source_make_sized(struct lade_source **source, const struct lade_source_ops *ops, size_t ops_size, void *self,
-                           const struct lade_source_info *info, size_t info_size, struct lade_error *error)
+int lade_source_open_custom_sized(struct lade_source **source, const struct lade_source_ops *ops, size_t ops_size,
+                                  void *self, const struct lade_source_info *info, size_t info_size,
+                                  struct lade_error *error)
 {
     struct lade_source_ops ops_copy;
     struct lade_source_info info_copy;
@@ -81,7 +82,7 @@ void lade_source_close(struct lade_source *source)
     free(source);
 }
 
-const struct lade_source_info *lade_source_about(const struct lade_source *source)
+const struct lade_source_info *lade_source_info(const struct lade_source *source)
 {
     return &source->info;
 }

@@ -48,17 +48,17 @@ struct lade_labels {
     const char *name;
 };
 
-#define LADE_PARTS_MAX 16
+#define LADE_EXTENTS_MAX 16
 
 /* Samples that begin at even distances in a few pieces of memory: what every format but images comes down to. */
 struct lade_flat {
-    struct lade_part {
+    struct lade_extent {
         const uint8_t *data; /* its first record */
         uint64_t first;      /* number of that record */
         uint64_t offset;     /* of that record in the file */
         const char *name;
-    } part[LADE_PARTS_MAX];
-    unsigned parts;
+    } extent[LADE_EXTENTS_MAX];
+    unsigned extents;
     unsigned swap; /* bytes to reverse in each element; below 2: none */
     uint64_t count;
     struct lade_shape shape;

@@ -15,14 +15,14 @@ int lade_cifar_add(struct lade_flat *flat, enum lade_cifar_labels kind, struct l
     uint64_t labels = kind == LADE_CIFAR_10 ? 1 : 2, stride = labels + SAMPLE;
     uint64_t rest = b.size % stride;
 
-    if (flat->parts == LADE_PARTS_MAX)
-        return lade_fail(error, LADE_INVALID, b.name, LADE_NO_OFFSET, "more than %d files", LADE_PARTS_MAX);
+    if (flat->extents == LADE_EXTENTS_MAX)
+        return lade_fail(error, LADE_INVALID, b.name, LADE_NO_OFFSET, "more than %d files", LADE_EXTENTS_MAX);
     if (b.size == 0 || rest != 0)
         return lade_fail(error, LADE_DAMAGED, b.name, b.size - rest,
                          "the last record is cut: %llu bytes, not a multiple of %llu", (unsigned long long)b.size,
                          (unsigned long long)stride);
-    flat->part[flat->parts] = (struct lade_part){.data = b.data, .first = flat->count, .name = b.name};
-    flat->parts++;
+    flat->extent[flat->extents] = (struct lade_extent){.data = b.data, .first = flat->count, .name = b.name};
+    flat->extents++;
     flat->count += b.size / stride;
     flat->shape = (struct lade_shape){.dtype = LADE_U8, .dims = 3, .dim = {3, 32, 32}};
     flat->bytes = SAMPLE;

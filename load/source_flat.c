@@ -2,19 +2,19 @@
 /* Samples at even distances: arrays in memory and mapped files. */
 #include "source.h"
 
-#include "fetch.h"
+#include "prefetch.h"
 #include "sized.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct lade_part *part_of(const struct lade_flat *flat, uint64_t i)
+static const struct lade_extent *extent_of(const struct lade_flat *flat, uint64_t i)
 {
-    unsigned p = flat->parts - 1;
+    unsigned p = flat->extents - 1;
 
-    while (flat->part[p].first > i)
+    while (flat->extent[p].first > i)
         p--;
-    return &flat->part[p];
+    return &flat->extent[p];
 }
 
 /* Its bytes as a number. Most labels have the width of an integer type; those of records may have any up to 8. */
@@ -57,10 +57,10 @@ static bool integer(const struct lade_labels *labels, const uint8_t *at, int64_t
     return true;
 }
 
-static int wrong_label(const struct lade_flat *flat, const struct lade_part *part, uint64_t i, uint64_t offset,
+static int wrong_label(const struct lade_flat *flat, const struct lade_extent *extent, uint64_t i, uint64_t offset,
                        const char *why, struct lade_error *error)
 {
-    const char *name = flat->labels.data ? flat->labels.name : part->name;
+    const char *name = flat->labels.data ? flat->labels.name : extent->name;
 
     return lade_fail(error, LADE_DAMAGED, name, offset, "the label of sample %llu is %s", (unsigned long long)i, why);
 }
@@ -68,7 +68,7 @@ static int wrong_label(const struct lade_flat *flat, const struct lade_part *par
 int lade_flat_label(const struct lade_flat *flat, uint64_t i, int64_t *label, struct lade_error *error)
 {
     const struct lade_labels *labels = &flat->labels;
-    const struct lade_part *part = part_of(flat, i);
+    const struct lade_extent *extent = extent_of(flat, i);
     const uint8_t *at;
     uint64_t offset;
 
@@ -79,16 +79,16 @@ int lade_flat_label(const struct lade_flat *flat, uint64_t i, int64_t *label, st
         at = labels->data + i * labels->stride;
         offset = labels->at + i * labels->stride;
     } else {
-        uint64_t record = (i - part->first) * flat->stride + labels->at;
-        at = part->data + record;
-        offset = part->offset + record;
+        uint64_t record = (i - extent->first) * flat->stride + labels->at;
+        at = extent->data + record;
+        offset = extent->offset + record;
     }
     if (!integer(labels, at, label))
-        return wrong_label(flat, part, i, offset, "above 2^63", error);
+        return wrong_label(flat, extent, i, offset, "above 2^63", error);
     if (*label < 0)
-        return wrong_label(flat, part, i, offset, "negative", error);
+        return wrong_label(flat, extent, i, offset, "negative", error);
     if ((uint64_t)*label >= flat->classes)
-        return wrong_label(flat, part, i, offset, "not below the number of classes", error);
+        return wrong_label(flat, extent, i, offset, "not below the number of classes", error);
     return LADE_OK;
 }
 
@@ -104,8 +104,8 @@ static void swap_elements(uint8_t *bytes, size_t size, unsigned width)
 
 int lade_flat_read(const struct lade_flat *flat, uint64_t i, void *to, int64_t *label, struct lade_error *error)
 {
-    const struct lade_part *part = part_of(flat, i);
-    const uint8_t *record = part->data + (i - part->first) * flat->stride;
+    const struct lade_extent *extent = extent_of(flat, i);
+    const uint8_t *record = extent->data + (i - extent->first) * flat->stride;
     uint8_t *out = to;
 
     if (flat->hole_at == 0) {
@@ -146,30 +146,30 @@ static bool is_signed(enum lade_dtype dtype)
 
 int lade_flat_take_labels(struct lade_flat *flat, const struct lade_flat *labels, struct lade_error *error)
 {
-    const struct lade_part *part = &labels->part[0];
+    const struct lade_extent *extent = &labels->extent[0];
     enum lade_dtype dtype = labels->shape.dtype;
 
     if (labels->shape.dims != 0 || !is_integer(dtype))
-        return lade_fail(error, LADE_DAMAGED, part->name, LADE_NO_OFFSET,
+        return lade_fail(error, LADE_DAMAGED, extent->name, LADE_NO_OFFSET,
                          "labels are integers in one dimension, not %s in %u", lade_dtype_name(dtype),
                          labels->shape.dims + 1);
     if (labels->count != flat->count)
-        return lade_fail(error, LADE_DAMAGED, part->name, LADE_NO_OFFSET, "%llu labels for %llu samples",
+        return lade_fail(error, LADE_DAMAGED, extent->name, LADE_NO_OFFSET, "%llu labels for %llu samples",
                          (unsigned long long)labels->count, (unsigned long long)flat->count);
-    flat->labels = (struct lade_labels){.data = part->data,
+    flat->labels = (struct lade_labels){.data = extent->data,
                                         .stride = labels->stride,
-                                        .at = part->offset,
+                                        .at = extent->offset,
                                         .width = (unsigned)labels->bytes,
                                         .is_signed = is_signed(dtype),
                                         .big = lade_machine_is_big() != (labels->swap > 1),
-                                        .name = part->name};
+                                        .name = extent->name};
     return lade_flat_count_classes(flat, error);
 }
 
 /* The source around a flat one. */
 struct flat_source {
     struct lade_flat flat;
-    struct lade_bytes map[LADE_PARTS_MAX + 1];
+    struct lade_bytes map[LADE_EXTENTS_MAX + 1];
     unsigned maps;
     char **names;
 };
@@ -199,14 +199,14 @@ static void fetch(const struct lade_flat *flat, uint64_t i)
 #ifdef __GNUC__
     __asm__ volatile(""); /* GCC drops calls of a function that does nothing but to fetch */
 #endif
-    const struct lade_part *part = part_of(flat, i);
-    const uint8_t *record = part->data + (i - part->first) * flat->stride;
+    const struct lade_extent *extent = extent_of(flat, i);
+    const uint8_t *record = extent->data + (i - extent->first) * flat->stride;
     const uint64_t first = flat->stride < FIRST ? flat->stride : FIRST;
 
     for (uint64_t at = 0; at < first; at += LINE)
-        lade_fetch_read(record + at);
+        lade_prefetch_read(record + at);
     if (flat->labels.data)
-        lade_fetch_read(flat->labels.data + i * flat->labels.stride);
+        lade_prefetch_read(flat->labels.data + i * flat->labels.stride);
 }
 
 static int gather_flat(void *self, const uint64_t *ids, uint64_t count, void *to, int64_t *labels, uint64_t *done,
@@ -272,7 +272,7 @@ int lade_flat_source(struct lade_source **source, const char *kind, const struct
                                           .bytes = flat->bytes,
                                           .classes = flat->labels.width ? flat->classes : 0,
                                           .class_names = (const char *const *)names};
-    status = lade_source_make(source, &ops, s, &info, error);
+    status = lade_source_open_custom(source, &ops, s, &info, error);
     if (status != LADE_OK)
         close_flat(s);
     return status;
@@ -280,12 +280,12 @@ int lade_flat_source(struct lade_source **source, const char *kind, const struct
 
 static int open_array(struct lade_source **source, const struct lade_source_array *array, struct lade_error *error)
 {
-    struct lade_flat flat = {.parts = 1, .count = array->count, .shape = array->shape};
+    struct lade_flat flat = {.extents = 1, .count = array->count, .shape = array->shape};
 
     *source = NULL;
     flat.bytes = lade_shape_bytes(&array->shape);
     flat.stride = flat.bytes;
-    flat.part[0] = (struct lade_part){.data = array->samples, .name = "array"};
+    flat.extent[0] = (struct lade_extent){.data = array->samples, .name = "array"};
     if (!array->samples || array->count == 0 || flat.bytes == 0 || array->count > SIZE_MAX / 2 / flat.bytes)
         return lade_fail(error, LADE_INVALID, "array", LADE_NO_OFFSET, "no samples, or a shape without bytes");
     if (array->labels) {

@@ -40,7 +40,7 @@ int lade_idx_parse(struct lade_flat *flat, struct lade_bytes b, struct lade_erro
     struct lade_shape *shape = &flat->shape;
     uint64_t count;
 
-    *flat = (struct lade_flat){.parts = 1};
+    *flat = (struct lade_flat){.extents = 1};
     if (b.size >= 2 && b.data[0] == 0x1f && b.data[1] == 0x8b)
         return lade_fail(error, LADE_DAMAGED, b.name, 0, "is compressed by gzip; unpack it first");
     if (b.size < 4)
@@ -72,6 +72,6 @@ int lade_idx_parse(struct lade_flat *flat, struct lade_bytes b, struct lade_erro
     flat->count = count;
     flat->stride = flat->bytes;
     flat->swap = lade_machine_is_big() ? 1 : (unsigned)lade_dtype_size(shape->dtype);
-    flat->part[0] = (struct lade_part){.data = b.data + header, .offset = header, .name = b.name};
+    flat->extent[0] = (struct lade_extent){.data = b.data + header, .offset = header, .name = b.name};
     return LADE_OK;
 }

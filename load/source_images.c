@@ -321,7 +321,7 @@ int lade_images_open(struct lade_source **source, const char *folder, struct lad
         info.shape.dim[1] = m->size.width;
         info.shape.dim[2] = 3;
         info.bytes = lade_shape_bytes(&info.shape);
-        status = lade_source_make(source, &ops, m, &info, error);
+        status = lade_source_open_custom(source, &ops, m, &info, error);
     }
     if (status != LADE_OK)
         close_images(m);

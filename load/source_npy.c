@@ -243,7 +243,7 @@ int lade_npy_parse(struct lade_flat *flat, struct lade_bytes b, struct lade_erro
     struct header h = {.dims = 0};
     struct text t = {NULL, NULL, NULL, NULL, NULL};
 
-    *flat = (struct lade_flat){.parts = 1};
+    *flat = (struct lade_flat){.extents = 1};
     int status = find_header(&t, b, error);
     if (status == LADE_OK)
         status = read_header(&t, &h);
@@ -269,6 +269,6 @@ int lade_npy_parse(struct lade_flat *flat, struct lade_bytes b, struct lade_erro
                          "goes on behind the last element");
     flat->count = h.dim[0];
     flat->stride = flat->bytes;
-    flat->part[0] = (struct lade_part){.data = b.data + begin, .offset = begin, .name = b.name};
+    flat->extent[0] = (struct lade_extent){.data = b.data + begin, .offset = begin, .name = b.name};
     return LADE_OK;
 }

@@ -161,7 +161,7 @@ static int open_synthetic(struct lade_source **source, struct items *it)
 
 /* Files that are mapped on the way; undone when something fails. */
 struct maps {
-    struct lade_bytes map[LADE_PARTS_MAX + 1];
+    struct lade_bytes map[LADE_EXTENTS_MAX + 1];
     unsigned count;
 };
 
@@ -169,7 +169,7 @@ static int map_one(struct maps *m, const char *path, struct items *it)
 {
     if (!path || !*path)
         return wrong(it, "the name of a file is missing", "");
-    if (m->count == LADE_PARTS_MAX)
+    if (m->count == LADE_EXTENTS_MAX)
         return wrong(it, "more than 16 files", "");
     int status = lade_map(&m->map[m->count], path, it->error);
     m->count += status == LADE_OK;

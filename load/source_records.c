@@ -5,7 +5,7 @@
 int lade_records_parse(struct lade_flat *flat, const struct lade_records *r, struct lade_bytes b,
                        struct lade_error *error)
 {
-    *flat = (struct lade_flat){.parts = 1};
+    *flat = (struct lade_flat){.extents = 1};
     if (r->size == 0 || r->label_width > 8 || r->label_width >= r->size || r->label_at > r->size - r->label_width)
         return lade_fail(error, LADE_INVALID, b.name, LADE_NO_OFFSET,
                          "a record has a size, a label of 1 to 8 bytes inside it, and more than that");
@@ -33,7 +33,7 @@ int lade_records_parse(struct lade_flat *flat, const struct lade_records *r, str
                          (unsigned long long)r->size);
     flat->count = (b.size - r->header) / r->size;
     flat->stride = r->size;
-    flat->part[0] = (struct lade_part){.data = b.data + r->header, .offset = r->header, .name = b.name};
+    flat->extent[0] = (struct lade_extent){.data = b.data + r->header, .offset = r->header, .name = b.name};
     if (r->label_width) {
         flat->hole_at = r->label_at;
         flat->hole_size = r->label_width;

@@ -214,7 +214,7 @@ static int open_synthetic(struct lade_source **source, const struct lade_source_
         ops.next = next_synthetic;
     const struct lade_source_info info = {
         .kind = "synthetic", .count = c->count, .shape = c->shape, .bytes = s->bytes, .classes = c->classes};
-    status = s->pattern && s->noise ? lade_source_make(source, &ops, s, &info, error)
+    status = s->pattern && s->noise ? lade_source_open_custom(source, &ops, s, &info, error)
                                     : lade_fail(error, LADE_NO_MEMORY, "synthetic", LADE_NO_OFFSET, "out of memory");
     if (status != LADE_OK)
         close_synthetic(s);

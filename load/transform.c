@@ -270,10 +270,10 @@ static int run_step(const struct step *s, struct words *w, const void *from, voi
     return LADE_OK;
 }
 
-int lade_pipeline_run(const struct lade_pipeline *p, const struct lade_draw *draw, const void *from, void *to,
+int lade_pipeline_run(const struct lade_pipeline *p, const struct lade_rng_context *rng, const void *from, void *to,
                       void *scratch)
 {
-    struct words w = {lade_key_make(draw->seed, draw->epoch, PURPOSE), draw->id, 0};
+    struct words w = {lade_key_make(rng->seed, rng->epoch, PURPOSE), rng->id, 0};
     unsigned char *half[2] = {scratch, NULL};
 
     if (p->steps == 0)

@@ -436,19 +436,19 @@ static bool adds_up(const struct account *a)
 static void settle(struct actor *actor, struct account *sum)
 {
     struct actor rest = {.random = 1};
-    struct lade_bag_counts before, after;
+    struct lade_bag_stats before, after;
     enum lade_bag_kind kind = scene.config.kind;
 
     rest.handle = bag_enter(scene.bag);
     if (scene.box.times > 0)
         lade_bag_give_back(rest.handle, &scene.box);
-    lade_bag_count(scene.bag, &before);
+    lade_bag_stats(scene.bag, &before);
     uint64_t visited = 0;
     sum->uncounted += lade_bag_for_each(rest.handle, visit, &rest, &visited) != LADE_OK || visited != before.held;
     uint64_t held = 0;
     for (union element e; lade_bag_draw(rest.handle, &e) == LADE_OK; held++)
         got(&rest, &e);
-    lade_bag_count(scene.bag, &after);
+    lade_bag_stats(scene.bag, &after);
     lade_bag_leave(rest.handle);
     lade_bag_destroy(scene.bag);
     sum->uncounted += held != before.held || after.held != 0 || after.put != after.drawn + after.evicted;
@@ -538,7 +538,7 @@ static struct lade_bag_config config_of(enum lade_bag_kind kind, enum lade_bag_f
 {
     struct lade_bag_config c = elements_config(kind, full, capacity, handles);
 
-    c.loans = kind == LADE_BAG_RECORDS ? LOANS : 0;
+    c.max_loans = kind == LADE_BAG_RECORDS ? LOANS : 0;
     return c;
 }
 
@@ -590,7 +590,8 @@ static void changing_hands(void)
         struct account sum = {.above = INT64_MIN};
         for (unsigned full = 0; full <= LADE_BAG_EVICT_OLDEST; full++) {
             struct lade_bag_config config = config_of(kind, full, 10, 3);
-            config.loans = kind == LADE_BAG_RECORDS ? 2 * THREADS_MOST * LOANS : 0; /* they stay with their handle */
+            config.max_loans =
+                kind == LADE_BAG_RECORDS ? 2 * THREADS_MOST * LOANS : 0; /* they stay with their handle */
             play(&config, 6, (check_full() ? 2000000u : 100000u) / SLOW, true, NOTHING, &sum);
         }
         report(&sum, "6 threads, 3 handles", kind_name[kind], "all ways", 3);

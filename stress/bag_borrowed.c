@@ -69,7 +69,7 @@ static const char *run_race(enum lade_bag_kind kind, unsigned stop_at, unsigned 
     /* As if it had been sampled and given back that often. */
     uint64_t word = atomic_load(&r.bag->slot[0]);
     atomic_store(&r.bag->slot[0], word | TIMES_FULL << TIMES_SHIFT);
-    atomic_store(&r.bag->loans[word & CELL_BITS], -(int64_t)TIMES_FULL);
+    atomic_store(&r.bag->cell_refs[word & CELL_BITS], -(int64_t)TIMES_FULL);
     if (pthread_create(&r.thread, NULL, borrower_body, &r) != 0)
         exit(2);
     step_wait(&r.plan.reached);

@@ -180,8 +180,8 @@ static void *spender_body(void *arg)
         uint64_t word = i + 1;
         s->refused += lade_bag_put(handle, &word) != LADE_OK;
         if (i % 64 == 0) {
-            struct lade_bag_counts counts;
-            lade_bag_count(s->bag, &counts);
+            struct lade_bag_stats counts;
+            lade_bag_stats(s->bag, &counts);
             s->most = counts.bytes > s->most ? counts.bytes : s->most;
         }
         s->refused += lade_bag_draw(handle, &word) != LADE_OK;
@@ -195,7 +195,7 @@ static void budget(enum lade_bag_full full)
     enum { THREADS = 3, FAR = 1000000 };
     struct spender spender[THREADS];
     struct lade_bag_config config = elements_config(LADE_BAG_WORDS, full, 1000, THREADS);
-    struct lade_bag_counts counts;
+    struct lade_bag_stats counts;
     uint64_t refused = 0;
 
     config.drop = NULL;
@@ -208,7 +208,7 @@ static void budget(enum lade_bag_full full)
     check_threads(THREADS, spender_body, spender, sizeof *spender);
     for (unsigned i = 0; i < THREADS; i++)
         refused += spender[i].refused;
-    lade_bag_count(bag, &counts);
+    lade_bag_stats(bag, &counts);
     check(refused == 0 && counts.evicted == 0 && counts.bytes == 10 * counts.held, "lade_bag byte budget",
           "%s, %d threads, never near the budget: %llu puts refused, %llu elements evicted, %llu bytes held at rest",
           full_name[full], (int)THREADS, ULL(refused), ULL(counts.evicted), ULL(counts.bytes));
@@ -223,9 +223,9 @@ static void *pusher_body(void *arg)
 
     for (uint64_t i = 0; i < s->operations; i++) {
         uint64_t word = i + 1;
-        struct lade_bag_counts counts;
+        struct lade_bag_stats counts;
         s->refused += lade_bag_put(handle, &word) != LADE_OK;
-        lade_bag_count(s->bag, &counts);
+        lade_bag_stats(s->bag, &counts);
         s->most = counts.bytes > s->most ? counts.bytes : s->most;
     }
     lade_bag_leave(handle);
@@ -291,14 +291,14 @@ static void ratio_holds(void)
     for (unsigned round = 0; round < rounds; round++) {
         struct sampler sampler[THREADS];
         struct lade_bag_config config = elements_config(LADE_BAG_WORDS, LADE_BAG_EVICT_UNIFORM, 100, THREADS);
-        struct lade_bag_counts counts;
+        struct lade_bag_stats counts;
         config.samples_per_insert = 2;
         config.ratio_slack = 5;
         struct lade_bag *bag = bag_make(&config);
         for (unsigned i = 0; i < THREADS; i++)
             sampler[i] = (struct sampler){.bag = bag, .puts = i % 2, .operations = 1000};
         check_threads(THREADS, sampler_body, sampler, sizeof *sampler);
-        lade_bag_count(bag, &counts);
+        lade_bag_stats(bag, &counts);
         double ahead = (double)counts.sampled - 2 * (double)counts.put;
         worst = ahead > worst ? ahead : -ahead > worst ? -ahead : worst;
         for (unsigned i = 0; i < THREADS; i++)

@@ -448,7 +448,7 @@ static void put_there(struct mover *m)
 {
     /* As if the handle had emptied that slot last, which is where it puts then. */
     m->handle->remembered = 1;
-    m->handle->emptied[m->handle->last % REMEMBERED] = (uint32_t)(1 - m->slot);
+    m->handle->free_hints[m->handle->last % REMEMBERED] = (uint32_t)(1 - m->slot);
     (void)do_put(&m->log, m->handle, m->word++);
 }
 

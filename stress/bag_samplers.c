@@ -456,10 +456,10 @@ void sampler_draw_nothing(struct sampler *s)
 
 double sampler_scanned(const struct sampler *s)
 {
-    struct lade_bag_counts counts;
+    struct lade_bag_stats counts;
 
     if (!is_bag(s))
         return 0;
-    lade_bag_count(s->bag, &counts);
+    lade_bag_stats(s->bag, &counts);
     return (double)counts.scanned / (double)(counts.drawn + counts.sampled + counts.evicted);
 }

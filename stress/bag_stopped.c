@@ -339,9 +339,9 @@ static fault together(struct trial *t, uint64_t operations, uint64_t lost)
 /* While the victims stand still and nothing is left to draw: what went in and is not accounted for, or came from them. */
 static fault few_missing(const struct trial *t, int64_t most)
 {
-    struct lade_bag_counts counts;
+    struct lade_bag_stats counts;
 
-    lade_bag_count(t->bag, &counts);
+    lade_bag_stats(t->bag, &counts);
     int64_t missing = (int64_t)(t->others.put - t->others.drawn - counts.evicted);
     return missing > most || missing < -most ? "more elements are missing than the stopped threads can hold" : NULL;
 }
@@ -349,11 +349,11 @@ static fault few_missing(const struct trial *t, int64_t most)
 /* All are back: what went in came out, or is counted as evicted; and the capacity is whole. */
 static fault settle(struct trial *t)
 {
-    struct lade_bag_counts counts;
+    struct lade_bag_stats counts;
     uint64_t least = UINT64_MAX;
 
     (void)drain(t);
-    lade_bag_count(t->bag, &counts);
+    lade_bag_stats(t->bag, &counts);
     t->others.put += t->mine.put;
     t->others.drawn += t->mine.drawn;
     t->others.wrong += t->mine.wrong;

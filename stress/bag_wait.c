@@ -106,7 +106,7 @@ static void hold_market(struct market *m, unsigned producers, unsigned consumers
     static struct person person[PEOPLE_MOST];
     pthread_t thread[PEOPLE_MOST];
     uint64_t random = check_seed() ^ sum->put, put = 0, drawn = 0, left = 0;
-    struct lade_bag_counts counts;
+    struct lade_bag_stats counts;
 
     elements_begin(NULL);
     for (uint64_t i = 0; i < producers * m->each + 1; i++)
@@ -141,7 +141,7 @@ static void hold_market(struct market *m, unsigned producers, unsigned consumers
     element_make(m->config.kind, &e, 1);
     sum->wrong += lade_bag_put(handle, &e) != LADE_CLOSED;
     element_drop(m->config.kind, &e);
-    lade_bag_count(m->bag, &counts);
+    lade_bag_stats(m->bag, &counts);
     sum->unequal +=
         counts.put != put || counts.put != counts.drawn + counts.evicted || put != drawn + counts.evicted + left;
     sum->left += left;

@@ -160,8 +160,8 @@ static bool closed_around(enum lade_bag_kind kind, enum lade_bag_full full, enum
         for (unsigned i = 0; i < 64; i++)
             right = right && set.times[i] <= 1;
     }
-    struct lade_bag_counts counts;
-    lade_bag_count(bag, &counts);
+    struct lade_bag_stats counts;
+    lade_bag_stats(bag, &counts);
     right = right && counts.put == counts.drawn + counts.evicted;
     lade_bag_leave(handle);
     lade_bag_destroy(bag);

@@ -33,11 +33,11 @@ static inline uint64_t bag_below(struct lade_random *random, uint64_t n)
 
 #define lade_bag_choose_by_passes certain_choose
 #define lade_bag_fill_or_full certain_fill
-#include "../lib/bag_check.c"
+#include "../lib/bag_scan.c"
 #undef lade_bag_choose_by_passes
 #undef lade_bag_fill_or_full
 
-#include "../lib/bag_make.c"
+#include "../lib/bag_create.c"
 #include "../lib/bag_sample.c"
 #include "../lib/bag_wait.c"
 
@@ -86,7 +86,7 @@ static inline bool cells_are_whole(struct lade_bag *b)
     for (uint64_t i = 0; i < pooled; i++)
         whole = lade_mpmc_push(b->handle[0].pool, pool[i]) == LADE_OK && whole;
     for (uint64_t i = 0; i < b->cell_count; i++)
-        whole = whole && owners[i] == 1 && atomic_load(&b->loans[i]) == 0;
+        whole = whole && owners[i] == 1 && atomic_load(&b->cell_refs[i]) == 0;
     free(owners);
     free(pool);
     return whole;

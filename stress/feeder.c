@@ -135,7 +135,7 @@ static bool start(struct consumer *c, struct producer *p, struct faulty_config *
     c->random = seed;
     c->depth = config.depth = 1 + check_below(&c->random, 6);
     config.fillers = 1 + check_below(&c->random, 3);
-    config.help = check_below(&c->random, 2);
+    config.consumer_assists = check_below(&c->random, 2);
     if (lade_feeder_create_on(&c->feeder, &faulty_backend, &config, NULL) != LADE_OK)
         return false;
     c->device = faulty_of(c->feeder);
@@ -143,7 +143,7 @@ static bool start(struct consumer *c, struct producer *p, struct faulty_config *
         c->stream[i] = faulty_stream(c->device);
         c->event[i] = faulty_event(c->device);
     }
-    return lade_spsc_create(&c->tensors, &(struct lade_ring_config){.capacity = TENSORS_SENT}) == LADE_OK &&
+    return lade_spsc_create(&c->tensors, &(struct lade_batch_ring_config){.capacity = TENSORS_SENT}) == LADE_OK &&
            pthread_create(&c->deleter, NULL, delete_tensors, c) == 0 &&
            pthread_create(&c->thread, NULL, consume, c) == 0;
 }
@@ -199,12 +199,12 @@ static void run_a_while(struct consumer *c, unsigned batches, unsigned moment)
     struct lade_feeder_stats stats = {.filled = 0};
 
     while (stats.filled < batches && !lade_feeder_failed(c->feeder, NULL))
-        lade_feeder_count(c->feeder, &stats);
+        lade_feeder_stats(c->feeder, &stats);
     for (volatile unsigned i = 0; i < moment; i++)
         ;
 }
 
-static void close_anywhere(uint64_t *random)
+static void stop_anywhere(uint64_t *random)
 {
     unsigned points = check_full() ? 10000 : 1000, closed = 0, heard = 0;
 
@@ -214,24 +214,24 @@ static void close_anywhere(uint64_t *random)
         struct consumer c;
         faulty.rest = check_below(random, 64);
         faulty.late = check_below(random, 128);
-        check_within(HANG_SECONDS, "close anywhere");
+        check_within(HANG_SECONDS, "stop anywhere");
         if (!start(&c, &p, &faulty, check_next(random)))
             break;
         run_a_while(&c, check_below(random, 20), check_below(random, 2000));
         if (i % 2) /* while the consumer goes on */
-            closed += lade_feeder_close(c.feeder, INT64_C(1000000000) * CLOSE_SECONDS) == LADE_OK;
+            closed += lade_feeder_stop(c.feeder, INT64_C(1000000000) * CLOSE_SECONDS) == LADE_OK;
         else
-            lade_feeder_drain(c.feeder);
+            lade_feeder_close(c.feeder);
         pthread_join(c.thread, NULL);
         heard += c.end == LADE_CLOSED;
         if (i % 2 == 0)
-            closed += lade_feeder_close(c.feeder, INT64_C(1000000000) * CLOSE_SECONDS) == LADE_OK;
+            closed += lade_feeder_stop(c.feeder, INT64_C(1000000000) * CLOSE_SECONDS) == LADE_OK;
         finish(&c);
     }
     check_within(0, NULL);
-    check(closed == points && heard == points, "close or drain anywhere",
+    check(closed == points && heard == points, "stop or close anywhere",
           "%u points, %u closed in time, %u consumers heard of it", points, closed, heard);
-    check(faulty_things() == 0 && atomic_load(&wrong) == 0, "close leaks nothing", "%ld things, %llu wrong bytes",
+    check(faulty_things() == 0 && atomic_load(&wrong) == 0, "stop leaks nothing", "%ld things, %llu wrong bytes",
           faulty_things(), atomic_load(&wrong));
 }
 
@@ -271,7 +271,7 @@ int main(int argc, char **argv)
     check_begin(argc, argv);
     uint64_t random = check_seed();
     feed_all(&random);
-    close_anywhere(&random);
+    stop_anywhere(&random);
     lose_anywhere(&random);
     return check_end();
 }

@@ -190,7 +190,7 @@ static int run(struct consumer *c, struct lade_source *source, uint64_t *random,
                                               .seed = check_next(random),
                                               .in_order = check_below(random, 2),
                                               .threads = 1 + check_below(random, 3),
-                                              .help = check_below(random, 2),
+                                              .consumer_assists = check_below(random, 2),
                                               .slots = 1 + check_below(random, 4),
                                               .depth = 1 + check_below(random, 4),
                                               .epochs = EPOCHS,
@@ -200,7 +200,8 @@ static int run(struct consumer *c, struct lade_source *source, uint64_t *random,
         c->stream = faulty_stream(c->device);
     }
     int status = lade_loader_create(&c->loader, &loader, NULL);
-    if (status == LADE_OK && lade_spsc_create(&c->others, &(struct lade_ring_config){.capacity = SENT}) == LADE_OK &&
+    if (status == LADE_OK &&
+        lade_spsc_create(&c->others, &(struct lade_batch_ring_config){.capacity = SENT}) == LADE_OK &&
         pthread_create(&other, NULL, end_others, c) == 0) {
         status = consume(c);
         atomic_store_explicit(&c->ends, true, memory_order_release);
@@ -225,7 +226,7 @@ int main(int argc, char **argv)
     const unsigned trials = (check_full() ? 2000 : 200) / SLOW;
     unsigned ended = 0, lost = 0;
     uint64_t missing = 0, detached = 0, exported = 0;
-    if (lade_source_make(&source, &ops, &c, &info, NULL) != LADE_OK)
+    if (lade_source_open_custom(&source, &ops, &c, &info, NULL) != LADE_OK)
         return 1;
     for (unsigned i = 0; i < trials; i++) {
         const struct trial trial = {.on_device = i % 4 != 0,

@@ -50,7 +50,7 @@ static struct lade_source *numbers(uint64_t count, bool faulty)
         .kind = "numbers", .count = count, .shape = {LADE_U64, 0, {0}}, .bytes = 8, .classes = CLASSES};
     struct lade_source *source;
 
-    need(lade_source_make(&source, &ops, faulty ? &yes : NULL, &info, NULL));
+    need(lade_source_open_custom(&source, &ops, faulty ? &yes : NULL, &info, NULL));
     return source;
 }
 
@@ -220,7 +220,7 @@ static void substitutes(void)
     static struct epochs e;
     const uint64_t epochs = check_full() ? 50000 : 5000;
 
-    e = (struct epochs){.config = {.source = source, .given_order = true, .fault = LADE_FAULT_SUBSTITUTE},
+    e = (struct epochs){.config = {.source = source, .sequential = true, .fault = LADE_FAULT_SUBSTITUTE},
                         .take = take_substitutes};
     run(&e, epochs);
     chi_expect(chi_test(e.count, NULL, COUNT - COUNT / 10), "substitutes", "10 of 100 samples cannot be read");
@@ -260,7 +260,7 @@ static struct chi_result stream(enum fault fault, bool last, bool array, uint64_
                                                   .epochs = 1,
                                                   .threads = 1,
                                                   .slots = 1,
-                                                  .given_order = true,
+                                                  .sequential = true,
                                                   .seed = check_seed() + t};
         struct lade_loader *l;
         struct lade_batch b;
@@ -291,7 +291,7 @@ static struct chi_result stream_of_numbers(enum fault fault, bool second, uint64
                                                   .threads = 1,
                                                   .slots = 1,
                                                   .in_order = true,
-                                                  .given_order = true,
+                                                  .sequential = true,
                                                   .seed = check_seed() + t};
         struct lade_loader *l;
         struct lade_batch b;

@@ -237,7 +237,7 @@ static struct chi_result filled(enum lade_split_store store, bool uncorrected, u
     struct lade_split_stats stats;
     struct chi_result r = per_class(&way, weight, 2, items);
 
-    need(lade_split_measure(way.split, &stats, NULL));
+    need(lade_split_stats(way.split, &stats, NULL));
     check(stats.collision > 0.03, store == LADE_SPLIT_COMPACT ? "compact" : "arrays",
           "%.1f%% of new items are taken for others, %.2f bits an item, %.2f%% of all were", 100 * stats.collision,
           (double)stats.bytes * 8 / (double)items, 100 * (1 - (double)stats.entries / (double)items));
@@ -424,7 +424,7 @@ static void sizes(void)
     for (uint64_t key = 0, step = 0; step <= STEPS; step++) {
         for (; key < N + N / STEPS * step; key++)
             (void)by_split(&way, key, 0);
-        need(lade_split_measure(s, &stats, NULL));
+        need(lade_split_stats(s, &stats, NULL));
         mean += (double)stats.bytes / (double)key / (STEPS + 1);
     }
     check(mean <= 40, "exact", "%.1f bytes an item on the average of 10^6 to 2 * 10^6, at most 40", mean);
@@ -439,7 +439,7 @@ static void sizes(void)
     way.split = make(config);
     for (uint64_t key = 0; key < N; key++)
         (void)by_split(&way, key, 0);
-    need(lade_split_measure(way.split, &stats, NULL));
+    need(lade_split_stats(way.split, &stats, NULL));
     double bits = 8 * (double)stats.bytes / N;
     check(
         bits <= 13 && stats.misassigned <= 0.015, "compact",

@@ -13,7 +13,7 @@ static void settle_memory(struct account *sum)
     lade_reclaim_barrier();
     if (has_strings())
         lade_reclaim_barrier(); /* arrays with records wait twice */
-    lade_table_measure(scene.table, &stats);
+    lade_table_stats(scene.table, &stats);
     account_wrong(sum, stats.arrays_waiting != 0, "old arrays are not freed");
     account_wrong(sum, stats.bytes > 16 * stats.cells + stats.cells / 4 + 4096, "the count of bytes");
     account_wrong(sum, lade_table_trim(scene.table) != LADE_OK, "the last trim");

@@ -49,7 +49,7 @@ static void hostile(enum lade_table_kind kind, const char *name)
     memory_begin(0, 0);
     memory.large_from = LARGE_PIECE;
     (void)model_run(&config, 4, (check_full() ? 400000 : 40000) / SLOW, 100, actor);
-    lade_table_measure(scene.table, &stats);
+    lade_table_stats(scene.table, &stats);
     most =
         4 * 256 * numbers() / 154 + LADE_TABLE_FIRST; /* of cells: four times what all keys need that ever were there */
     model_settle(actor, &sum);
@@ -156,7 +156,7 @@ static void byte_limit(enum lade_table_kind kind, const char *name)
         full += sum.refused > 0;
         /* The allocator is asked for whole units. */
         int64_t bytes = atomic_load(&memory.most_bytes), arrays = bytes / LARGE_PIECE;
-        above += bytes > (int64_t)config.max_bytes + arrays * LADE_APART;
+        above += bytes > (int64_t)config.max_bytes + arrays * LADE_CACHELINE_PAIR;
         most = bytes * 100 / (int64_t)config.max_bytes > most ? bytes * 100 / (int64_t)config.max_bytes : most;
     }
     scene.may_fail = false;

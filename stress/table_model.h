@@ -243,7 +243,7 @@ static void look_around(struct actor *a)
 {
     struct lade_table_stats stats;
 
-    lade_table_measure(scene.table, &stats);
+    lade_table_stats(scene.table, &stats);
     if (a->growths && stats.growths > a->growths) {
         a->grown += stats.cells > a->cells;
         a->shrunk += stats.cells < a->cells;
@@ -419,7 +419,7 @@ static void model_settle(struct actor *actor, struct account *sum)
     }
     account_wrong(sum, rest.wrong > 0, rest.first_wrong);
     account_wrong(sum, in != shared || shared_sum != 0, "values of shared keys lost or doubled");
-    status = lade_table_measure(scene.table, &stats);
+    status = lade_table_stats(scene.table, &stats);
     account_wrong(sum, status == LADE_OK ? stats.keys != present : complete, "the count of keys");
     sum->keys += present;
     free(rest.seen);

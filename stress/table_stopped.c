@@ -94,7 +94,7 @@ static void victim_acts(struct victim *v)
         visit_all(a);
         break;
     default:
-        lade_table_measure(scene.table, &stats);
+        lade_table_stats(scene.table, &stats);
     }
     if (status != LADE_OK && status != LADE_LIMITED)
         model_wrong(a, "the status of trim or reserve");

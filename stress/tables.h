@@ -118,7 +118,7 @@ static inline uint8_t step_exchange_8(_Atomic uint8_t *object, uint8_t value, me
 
 #include "../lib/table_grow.c"
 
-#include "../lib/table_make.c"
+#include "../lib/table_create.c"
 
 #pragma pop_macro("atomic_load_explicit")
 #pragma pop_macro("atomic_compare_exchange_strong_explicit")

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Candidate: lade_bag; of words, or of records, which are copied or with IN_ROOM made and read where they lie. */
+/* Candidate: lade_bag; of words, or of records, which are copied or with IN_SCRATCH made and read where they lie. */
 #include "bag.h"
 
 #include <lade/bag.h>
 
 #define HAS_SCANS
-#ifdef IN_ROOM
+#ifdef IN_SCRATCH
 #define HAS_ROOM
 #define ADDRESS(e) ((void)(e), NULL)
 #else
@@ -40,9 +40,9 @@ static void bag_close(struct bag *b)
 
 static uint64_t bag_scans(struct bag *b)
 {
-    struct lade_bag_counts counts;
+    struct lade_bag_stats counts;
 
-    lade_bag_count(b->bag, &counts);
+    lade_bag_stats(b->bag, &counts);
     return counts.scanned;
 }
 
@@ -68,10 +68,10 @@ static inline bool seat_draw(struct seat *seat, struct element *out)
     return lade_bag_draw(seat->handle, ADDRESS(out)) == LADE_OK;
 }
 
-#ifdef IN_ROOM
+#ifdef IN_SCRATCH
 static inline struct element *seat_room(struct seat *seat)
 {
-    return lade_bag_room(seat->handle);
+    return lade_bag_scratch(seat->handle);
 }
 #else
 static inline bool seat_exchange(struct seat *seat, const struct element *in, struct element *out)

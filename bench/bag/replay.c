@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     if (records) {
         config.kind = LADE_BAG_RECORDS;
         config.record_size = sizeof(struct transition);
-        config.loans = (unsigned)size;
+        config.max_loans = (unsigned)size;
     } else {
         kept = malloc(CAPACITY * sizeof *kept);
         if (!kept)

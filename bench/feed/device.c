@@ -111,7 +111,7 @@ struct lade_feeder *feeder_made(struct pool *pool, unsigned depth, bool help, co
 {
     struct lade_shape shape = {LADE_U8, 2, {1, pool->batch}};
     struct lade_feeder_config config = {
-        .fill = pool_fill, .self = pool, .tensors = 1, .shape = &shape, .depth = depth, .help = help};
+        .fill = pool_fill, .self = pool, .tensors = 1, .shape = &shape, .depth = depth, .consumer_assists = help};
     struct lade_feeder *feeder;
     struct lade_error error;
 

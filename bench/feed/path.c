@@ -37,7 +37,7 @@ static struct result through_loader(struct lade_device *device, unsigned threads
                                               .seed = 1,
                                               .in_order = true,
                                               .threads = threads,
-                                              .help = help,
+                                              .consumer_assists = help,
                                               .device = device,
                                               .depth = DEPTH};
     struct lade_loader *loader;

@@ -76,7 +76,7 @@ void consume_epoch(struct consumer *consumer, bool checked)
     struct lade_loader_stats stats;
     bool last = false;
 
-    lade_loader_measure(consumer->loader, &stats);
+    lade_loader_stats(consumer->loader, &stats);
     for (uint64_t seen = 0; seen < stats.samples;)
         seen += consume(consumer, &last);
     if (!checked)

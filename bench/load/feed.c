@@ -37,7 +37,7 @@ static struct lade_source *wrap(struct lade_source *source)
     struct lade_source *outer;
     struct lade_error error;
 
-    if (lade_source_make(&outer, &ops, source, lade_source_about(source), &error) != LADE_OK)
+    if (lade_source_open_custom(&outer, &ops, source, lade_source_info(source), &error) != LADE_OK)
         fail(error.text);
     return outer;
 }
@@ -71,8 +71,8 @@ int main(int argc, char **argv)
     config.source = data_open(&data, argv[1], number_of(argv[2]), number_of(argv[3]));
     config.batch = number_of(argv[4]);
     config.threads = (unsigned)number_of(argv[5]);
-    config.help = strncmp(argv[6], "help", 4) == 0;
-    config.in_order = config.help || strncmp(argv[6], "order", 5) == 0;
+    config.consumer_assists = strncmp(argv[6], "help", 4) == 0;
+    config.in_order = config.consumer_assists || strncmp(argv[6], "order", 5) == 0;
     consumer.reads = strstr(argv[6], "+read") != NULL;
     if (strcmp(argv[6], "samples") == 0)
         config.source = wrap(config.source);

@@ -36,7 +36,7 @@ uint64_t table_counted(void *table)
     struct lade_table_stats stats;
     struct seat *seat = seat_make(table, 0);
 
-    lade_table_measure(table, &stats);
+    lade_table_stats(table, &stats);
     seat_free(seat);
     return stats.bytes;
 }

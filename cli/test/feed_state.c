@@ -29,7 +29,7 @@ static size_t join_or_fail(const char *const *states, unsigned count, char *to, 
 }
 
 #define lade_loader_read_state read_and_disturb
-#define lade_loader_join join_or_fail
+#define lade_loader_merge_states join_or_fail
 #include "../feed_state.c"
 #undef lade_loader_read_state
 

@@ -359,7 +359,7 @@ Test(cuda, a_lost_device_ends_the_feeder)
         cr_assert_eq(status, LADE_DEVICE);
         cr_assert(lade_feeder_failed(feeder, &failure));
         cr_assert_eq(failure.code, cudaErrorLaunchFailure);
-        cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+        cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
         lade_feeder_destroy(feeder);
         standin_lose(0, cudaSuccess);
         (void)cudaGetLastError();

@@ -211,7 +211,7 @@ static void tell_speed(uint64_t batches)
             row(false, "a stream that waits");
         (void)lade_feeder_release(feeder, &b, LADE_DONE_STREAM, stream);
     }
-    if (lade_feeder_close(feeder, LADE_FOREVER) != LADE_OK)
+    if (lade_feeder_stop(feeder, LADE_FOREVER) != LADE_OK)
         row(false, "a feeder that is closed");
     double fed = seconds() - begin;
     lade_feeder_destroy(feeder);

@@ -85,10 +85,10 @@ Test(feeder, every_batch_once_and_in_order)
             struct lade_feeder_stats stats;
             c.depth = depth;
             c.fillers = (fillers + 1) / 2;
-            c.help = fillers % 2;
+            c.consumer_assists = fillers % 2;
             cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
             take_all(0, 40, LADE_CLOSED);
-            lade_feeder_count(feeder, &stats);
+            lade_feeder_stats(feeder, &stats);
             cr_assert_eq(stats.filled, 40);
             cr_assert_eq(stats.taken, 40);
             cr_assert_eq(stats.released, 40);
@@ -172,10 +172,13 @@ Test(feeder, a_fill_that_answers_what_it_may_not_is_an_error)
     } cases[] = {{LADE_TIMEOUT, "fill answered -9"}, {LADE_RELEASED, "fill answered 1"}, {4, "fill answered 4"}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int help = 0; help < 2; help++) {
+        for (int consumer_assists = 0; consumer_assists < 2; consumer_assists++) {
             int answer = cases[i].answer;
-            struct lade_feeder_config c = {
-                .fill = fill_answers, .self = &answer, .help = help, .tensors = TENSORS, .shape = shapes};
+            struct lade_feeder_config c = {.fill = fill_answers,
+                                           .self = &answer,
+                                           .consumer_assists = consumer_assists,
+                                           .tensors = TENSORS,
+                                           .shape = shapes};
             cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
             cr_assert_eq(next(), LADE_IO);
             cr_assert_eq(error.status, LADE_IO);
@@ -240,21 +243,21 @@ Test(feeder, drain_gives_what_was_begun)
         cr_assert_eq(next(), LADE_OK);
         release();
     }
-    lade_feeder_drain(feeder);
+    lade_feeder_close(feeder);
     for (int status; (status = next()) != LADE_CLOSED; taken++) {
         cr_assert_eq(status, LADE_OK);
         cr_assert_eq(batch.number, taken);
         cr_assert_eq(wrong(), 0);
         release();
     }
-    lade_feeder_count(feeder, &stats);
+    lade_feeder_stats(feeder, &stats);
     cr_assert_eq(stats.filled, taken);
     cr_assert_eq(stats.released, taken);
     cr_assert_eq(atomic_load(&p.calls), taken, "no batch was begun and not given");
     lade_feeder_destroy(feeder);
 }
 
-Test(feeder, next_and_close_give_up_on_a_fill_that_does_not_return, .timeout = 60)
+Test(feeder, next_and_stop_give_up_on_a_fill_that_does_not_return, .timeout = 60)
 {
     struct producer p = {.batches = 4};
     struct lade_feeder_config c = config_of(&p);
@@ -265,16 +268,16 @@ Test(feeder, next_and_close_give_up_on_a_fill_that_does_not_return, .timeout = 6
     cr_assert_eq(lade_feeder_next(feeder, &batch, 0, &error), LADE_TIMEOUT);
     cr_assert_eq(lade_feeder_next(feeder, &batch, 2000000, &error), LADE_TIMEOUT);
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER - 1, &error), LADE_TIMEOUT);
-    lade_feeder_count(feeder, &stats);
+    lade_feeder_stats(feeder, &stats);
     cr_assert_eq(stats.starved, 3);
     while (!atomic_load(&p.inside))
         ;
-    cr_assert_eq(lade_feeder_close(feeder, 2000000), LADE_TIMEOUT);
-    cr_assert_eq(lade_feeder_close(feeder, INT64_MIN), LADE_TIMEOUT);
+    cr_assert_eq(lade_feeder_stop(feeder, 2000000), LADE_TIMEOUT);
+    cr_assert_eq(lade_feeder_stop(feeder, INT64_MIN), LADE_TIMEOUT);
     cr_assert_eq(next(), LADE_CLOSED);
     atomic_store(&p.held, false);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
-    cr_assert_eq(lade_feeder_close(feeder, 0), LADE_OK);
+    cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_stop(feeder, 0), LADE_OK);
     lade_feeder_destroy(feeder);
 }
 
@@ -286,7 +289,7 @@ static void *wait_for_a_batch(void *status)
     return NULL;
 }
 
-Test(feeder, close_wakes_who_waits)
+Test(feeder, stop_wakes_who_waits)
 {
     struct producer p = {.batches = 4};
     struct lade_feeder_config c = config_of(&p);
@@ -298,8 +301,8 @@ Test(feeder, close_wakes_who_waits)
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
     cr_assert_eq(pthread_create(&thread, NULL, wait_for_a_batch, &status), 0);
     while (stats.starved == 0)
-        lade_feeder_count(feeder, &stats);
-    cr_assert_eq(lade_feeder_close(feeder, 0), LADE_TIMEOUT); /* fill has not returned */
+        lade_feeder_stats(feeder, &stats);
+    cr_assert_eq(lade_feeder_stop(feeder, 0), LADE_TIMEOUT); /* fill has not returned */
     pthread_join(thread, NULL);
     cr_assert_eq(status, LADE_CLOSED);
     atomic_store(&p.held, false);
@@ -327,7 +330,7 @@ Test(feeder, a_consumer_that_helps_fills_in_its_own_thread)
 
     c.fill = fill_and_say_who;
     c.self = &h;
-    c.help = true;
+    c.consumer_assists = true;
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
     cr_assert_eq(next(), LADE_OK);
     cr_assert(pthread_equal(h.filler, pthread_self()));
@@ -338,37 +341,37 @@ Test(feeder, a_consumer_that_helps_fills_in_its_own_thread)
     lade_feeder_destroy(feeder);
 }
 
-Test(feeder, close_waits_for_a_consumer_that_fills)
+Test(feeder, stop_waits_for_a_consumer_that_fills)
 {
     struct producer p = {.batches = UINT64_MAX};
     struct lade_feeder_config c = config_of(&p);
     pthread_t thread;
     int status = LADE_OK;
 
-    c.help = true;
+    c.consumer_assists = true;
     atomic_store(&p.held, true);
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
     cr_assert_eq(pthread_create(&thread, NULL, wait_for_a_batch, &status), 0);
     while (!atomic_load(&p.inside))
         ;
-    cr_assert_eq(lade_feeder_close(feeder, 1000000), LADE_TIMEOUT);
+    cr_assert_eq(lade_feeder_stop(feeder, 1000000), LADE_TIMEOUT);
     atomic_store(&p.held, false);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
     pthread_join(thread, NULL);
     cr_assert_eq(status, LADE_CLOSED);
-    cr_assert_eq(next(), LADE_CLOSED, "nobody fills behind close");
+    cr_assert_eq(next(), LADE_CLOSED, "nobody fills behind stop");
     cr_assert_eq(atomic_load(&p.calls), 1);
     lade_feeder_destroy(feeder);
 }
 
-Test(feeder, release_after_close)
+Test(feeder, release_after_stop)
 {
     struct producer p = {.batches = 4};
     struct lade_feeder_config c = config_of(&p);
 
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
     cr_assert_eq(next(), LADE_OK);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
     cr_assert_eq(wrong(), 0, "what the consumer has is its own");
     release();
     lade_feeder_destroy(feeder);
@@ -447,7 +450,7 @@ Test(feeder, the_pinned_limit_holds)
     cr_assert_str_eq(error.text, "feeder: pinned_limit allows a depth of 2");
     c.depth = 0;
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
-    lade_feeder_count(feeder, &stats);
+    lade_feeder_stats(feeder, &stats);
     cr_assert_eq(stats.depth, 2);
     cr_assert_eq(stats.pinned_bytes, 2 * bytes);
     lade_feeder_destroy(feeder);

@@ -48,11 +48,11 @@ static void use_every_depth(enum lade_done done)
         struct lade_feeder_stats stats;
         c.depth = depth;
         c.fillers = 1 + depth % 2;
-        c.help = depth > 2;
+        c.consumer_assists = depth > 2;
         atomic_store(&looks, 0);
         cr_assert_eq(create(&c), LADE_OK);
         cr_assert_eq(use_all(done), LADE_CLOSED);
-        lade_feeder_count(feeder, &stats);
+        lade_feeder_stats(feeder, &stats);
         cr_assert_eq(stats.taken, 100);
         cr_assert_eq(stats.copied_bytes, 100 * lade_feeder_bytes(shapes, TENSORS));
         cr_assert_eq(stats.consumer_waits, 0, "the consumer never waits for the device");
@@ -111,17 +111,17 @@ Test(feeder_device, a_device_that_hangs_is_given_up_and_taken_up_again)
     cr_assert_eq(batch.number, 2, "next does not wait for the device");
     cr_assert_eq(lade_feeder_host_wait(feeder, &batch, 1000000), LADE_TIMEOUT);
     cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
-    lade_feeder_count(feeder, &stats);
+    lade_feeder_stats(feeder, &stats);
     cr_assert_geq(stats.consumer_waits, 1);
-    cr_assert_eq(lade_feeder_close(feeder, 1000000), LADE_TIMEOUT);
+    cr_assert_eq(lade_feeder_stop(feeder, 1000000), LADE_TIMEOUT);
     faulty_hang(device, false);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
     lade_feeder_destroy(feeder);
     cr_assert_eq(faulty_things(), 0);
 }
 
-/* Filling goes no further than the device, and close ends the wait of a filler. */
-Test(feeder_device, fillers_wait_for_the_device_and_close_ends_it)
+/* Filling goes no further than the device, and stop ends the wait of a filler. */
+Test(feeder_device, fillers_wait_for_the_device_and_stop_ends_it)
 {
     struct faulty_config faulty = {.seed = 7};
     struct producer p = {.batches = 50};
@@ -137,9 +137,9 @@ Test(feeder_device, fillers_wait_for_the_device_and_close_ends_it)
     cr_assert_eq(next(), LADE_OK);
     cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
     while (stats.throttle_waits == 0)
-        lade_feeder_count(feeder, &stats);
+        lade_feeder_stats(feeder, &stats);
     cr_assert_eq(stats.filled, 1, "the copy out of the slot is not done");
-    cr_assert_eq(lade_feeder_close(feeder, 1000000), LADE_TIMEOUT);
+    cr_assert_eq(lade_feeder_stop(feeder, 1000000), LADE_TIMEOUT);
     faulty_hang(device, false);
     lade_feeder_destroy(feeder);
     cr_assert_eq(faulty_things(), 0);
@@ -151,8 +151,8 @@ static void *take_one(void *status)
     return NULL;
 }
 
-/* A consumer that fills waits for the copy out of its slot; close ends that. */
-Test(feeder_device, a_consumer_that_fills_waits_for_the_device_and_close_ends_it)
+/* A consumer that fills waits for the copy out of its slot; stop ends that. */
+Test(feeder_device, a_consumer_that_fills_waits_for_the_device_and_stop_ends_it)
 {
     struct faulty_config faulty = {.seed = 8};
     struct producer p = {.batches = 50};
@@ -162,7 +162,7 @@ Test(feeder_device, a_consumer_that_fills_waits_for_the_device_and_close_ends_it
     int status = LADE_OK;
 
     c.depth = 1;
-    c.help = true;
+    c.consumer_assists = true;
     cr_assert_eq(create(&c), LADE_OK);
     struct faulty *device = faulty_of(feeder);
     faulty_hang(device, true);
@@ -170,9 +170,9 @@ Test(feeder_device, a_consumer_that_fills_waits_for_the_device_and_close_ends_it
     cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
     cr_assert_eq(pthread_create(&thread, NULL, take_one, &status), 0);
     while (stats.throttle_waits == 0)
-        lade_feeder_count(feeder, &stats);
+        lade_feeder_stats(feeder, &stats);
     cr_assert_eq(stats.filled, 1, "the copy out of the slot is not done");
-    cr_assert_eq(lade_feeder_close(feeder, 1000000), LADE_TIMEOUT);
+    cr_assert_eq(lade_feeder_stop(feeder, 1000000), LADE_TIMEOUT);
     pthread_join(thread, NULL);
     cr_assert_eq(status, LADE_CLOSED);
     faulty_hang(device, false);
@@ -235,7 +235,7 @@ Test(feeder_device, a_lost_device_ends_the_feeder)
     cr_assert(lade_feeder_failed(feeder, &failure));
     cr_assert_str_eq(failure.text, "the device is lost");
     cr_assert(strstr(error.text, "faulty: ") && strstr(error.text, "the device is lost"), "%s", error.text);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
     lade_feeder_destroy(feeder);
     cr_assert_eq(faulty_things(), 0);
 }

@@ -139,7 +139,7 @@ Test(feeder_export, tensors_outlive_the_feeder)
     cr_assert_eq(next(LADE_FOREVER), LADE_OK);
     export_all(LADE_ON_DEVICE, LADE_DONE_NOW, NULL);
     cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
     cr_assert_eq(wrong_in_tensors(0), 0);
     lade_feeder_destroy(feeder);
     cr_assert_eq(wrong_in_tensors(0), 0);

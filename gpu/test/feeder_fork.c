@@ -49,11 +49,11 @@ static void refused(void)
                 LADE_INVALID);
     child_check(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, &here) == LADE_INVALID);
     child_check(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL) == LADE_INVALID);
-    lade_feeder_drain(feeder);
-    lade_feeder_count(feeder, &stats);
+    lade_feeder_close(feeder);
+    lade_feeder_stats(feeder, &stats);
     child_check(stats.taken == batch.number + 1 && !lade_feeder_failed(feeder, NULL));
     child_check(lade_feeder_native(feeder, 0) == NULL);
-    child_check(lade_feeder_close(feeder, LADE_FOREVER) == LADE_INVALID);
+    child_check(lade_feeder_stop(feeder, LADE_FOREVER) == LADE_INVALID);
     child_check(is_refused(LADE_FOREVER));
 }
 
@@ -110,12 +110,12 @@ static int fill_and_say(void *self, struct lade_feeder_slot *slot, struct lade_e
 
 Test(feeder_fork, a_child_is_told_at_once_and_frees, .timeout = 60)
 {
-    for (int help = 0; help < 2; help++) {
+    for (int consumer_assists = 0; consumer_assists < 2; consumer_assists++) {
         struct producer p = {.batches = UINT64_MAX};
         struct lade_feeder_config c = config_of(&p);
         c.fill = fill_and_say;
-        c.fillers = 1 + (unsigned)help;
-        c.help = help;
+        c.fillers = 1 + (unsigned)consumer_assists;
+        c.consumer_assists = consumer_assists;
         consumer = pthread_self();
         atomic_store(&begun, false);
         cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
@@ -203,7 +203,7 @@ Test(feeder_fork, a_child_never_calls_the_device, .timeout = 60)
     cr_assert_eq(next(), LADE_OK);
     cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER), LADE_OK); /* the device's thread has begun */
     do /* until the feeder's thread has nothing to do */
-        lade_feeder_count(feeder, &stats);
+        lade_feeder_stats(feeder, &stats);
     while (stats.copied < stats.depth);
     faulty_hang(faulty_of(feeder), true);
     cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, stream), LADE_OK);
@@ -260,7 +260,7 @@ static void feed_all(void)
                              of_mine.tensor[IDS].data) == 0);
         child_check(lade_feeder_release(mine, &of_mine, LADE_DONE_NOW, NULL) == LADE_OK);
     }
-    child_check(taken == 20 && lade_feeder_close(mine, LADE_FOREVER) == LADE_OK);
+    child_check(taken == 20 && lade_feeder_stop(mine, LADE_FOREVER) == LADE_OK);
     lade_feeder_destroy(mine);
 }
 

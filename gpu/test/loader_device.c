@@ -16,7 +16,7 @@ Test(loader_device, memory_waits_for_the_streams_that_use_it)
                                             .in_order = c % 3 == 0,
                                             .buffer = c % 3 == 2 ? 2 * BATCH : 0,
                                             .threads = 1 + c % 2,
-                                            .help = c % 3 == 0,
+                                            .consumer_assists = c % 3 == 0,
                                             .slots = 1 + c % 4,
                                             .depth = 1 + c / 3,
                                             .epochs = 3,
@@ -46,7 +46,7 @@ Test(loader_device, memory_waits_for_the_streams_that_use_it)
             batches++;
         }
         cr_assert_eq(status, LADE_CLOSED);
-        lade_loader_measure(l, &stats);
+        lade_loader_stats(l, &stats);
         cr_assert(stats.depth == 1 + c / 3 && stats.copied == batches && stats.consumer_waits == 0);
         for (unsigned i = 0; i < COUNT; i++)
             cr_assert_eq(seen[i], 3);
@@ -121,7 +121,7 @@ Test(loader_device, samples_are_copied_from_where_they_were_read_to)
     struct lade_source *source;
 
     noting.copy = copy_noting;
-    cr_assert_eq(lade_source_make(&source, &ops, self, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, self, &info, NULL), LADE_OK);
     struct lade_loader_config config = {.source = source, .batch = BATCH, .in_order = true, .epochs = 1, .slots = 16};
     struct lade_loader *l = open_on(&noting, &faulty, &config);
     for (unsigned k = 0; k * BATCH < COUNT; k++) {
@@ -151,8 +151,8 @@ Test(loader_device, labels_of_a_short_batch)
         .kind = "long", .count = 10, .shape = {LADE_U8, 1, {48}}, .bytes = 48, .classes = 10};
     struct lade_source *source;
 
-    cr_assert_eq(lade_source_make(&source, &ops, &faulty, &info, NULL), LADE_OK);
-    struct lade_loader_config config = {.source = source, .in_order = true, .given_order = true, .epochs = 1};
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &faulty, &info, NULL), LADE_OK);
+    struct lade_loader_config config = {.source = source, .in_order = true, .sequential = true, .epochs = 1};
     struct lade_loader *l = open_on(&faulty_backend, &faulty, &config);
     for (uint64_t first = 0; first < 10; first += BATCH) {
         struct lade_batch b = next_of(l);

@@ -51,11 +51,12 @@ Test(loader_device_faults, every_call_may_fail)
     fail_every_call(2);
 }
 
-static void hang(bool help)
+static void hang(bool consumer_assists)
 {
     struct faulty_config faulty = {.seed = 6};
     struct lade_source *source = numbers(COUNT);
-    struct lade_loader_config config = {.source = source, .in_order = true, .slots = 2, .threads = 1, .help = help};
+    struct lade_loader_config config = {
+        .source = source, .in_order = true, .slots = 2, .threads = 1, .consumer_assists = consumer_assists};
     struct lade_loader *l = open_on(&faulty_backend, &faulty, &config);
     struct faulty *d = lade_device_native(device, 0);
     struct lade_loader_stats stats;
@@ -65,7 +66,7 @@ static void hang(bool help)
     faulty_hang(d, true);
     b = next_of(l);
     cr_assert_eq(lade_loader_host_wait(l, &b, 1000000), LADE_TIMEOUT);
-    lade_loader_measure(l, &stats);
+    lade_loader_stats(l, &stats);
     cr_assert_eq(stats.consumer_waits, 1);
     do
         lade_loader_release(l, &b);
@@ -101,7 +102,7 @@ Test(loader_device_faults, a_batch_that_was_skipped_whole)
     struct lade_source *source = numbers_with(24, fails_from_8_to_15, NULL);
     struct lade_loader_config config = {.source = source,
                                         .in_order = true,
-                                        .given_order = true,
+                                        .sequential = true,
                                         .threads = 1,
                                         .depth = 1,
                                         .epochs = 1,
@@ -138,7 +139,7 @@ Test(loader_device_faults, many_batches_that_were_skipped_whole)
     struct lade_source *source = numbers_with(400, fails_from_8, NULL);
     struct lade_loader_config config = {.source = source,
                                         .in_order = true,
-                                        .given_order = true,
+                                        .sequential = true,
                                         .threads = 1,
                                         .slots = 1,
                                         .epochs = 1,
@@ -164,14 +165,14 @@ Test(loader_device_faults, a_sample_that_cannot_be_read)
 {
     struct faulty_config faulty = {.seed = 11};
     struct lade_source *source = numbers_with(16, fails_at_12, NULL);
-    struct lade_loader_config config = {.source = source, .in_order = true, .given_order = true, .epochs = 1};
+    struct lade_loader_config config = {.source = source, .in_order = true, .sequential = true, .epochs = 1};
     struct lade_loader *l = open_on(&faulty_backend, &faulty, &config);
     struct lade_loader_stats stats;
     struct lade_batch b = next_of(l), none;
 
     lade_loader_release(l, &b);
     cr_assert_eq(lade_loader_next(l, &none, LADE_FOREVER, &error), LADE_DAMAGED);
-    lade_loader_measure(l, &stats);
+    lade_loader_stats(l, &stats);
     cr_assert_eq(stats.copied, 1, "what could not be read is not copied");
     close_all(l, source);
 }
@@ -238,7 +239,7 @@ Test(loader_device_faults, a_consumer_that_helps_fills_what_copies_give_back)
                                                                      .batch = BATCH,
                                                                      .in_order = true,
                                                                      .threads = 1,
-                                                                     .help = true,
+                                                                     .consumer_assists = true,
                                                                      .slots = 1,
                                                                      .epochs = 1,
                                                                      .device = device});

@@ -80,13 +80,13 @@ static void feed(struct lade_feeder_config *c, enum lade_done done, unsigned dep
             clReleaseEvent(last);
     }
     cr_assert_eq(status, LADE_CLOSED, "%s", error.text);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
     cr_assert(clFinish(queue[0]) == CL_SUCCESS && clFinish(queue[1]) == CL_SUCCESS);
     for (uint64_t i = 0; i < BATCHES; i++) {
         cr_assert_eq(seen[i].rows, i + 1 == BATCHES ? 3 : ROWS);
         cr_assert_eq(wrong_in(i, seen[i].rows, seen[i].images, seen[i].labels, seen[i].ids), 0);
     }
-    lade_feeder_count(feeder, &stats);
+    lade_feeder_stats(feeder, &stats);
     cr_assert(stats.taken == BATCHES && stats.consumer_waits == 0);
     cr_assert_gt(stats.copies_timed, 0, "the device says how long its copies took");
     clReleaseCommandQueue(queue[0]);
@@ -100,7 +100,7 @@ Test(opencl, all_batches_arrive_whole)
     for (unsigned depth = 1; depth <= 4; depth++) {
         struct lade_feeder_config c = config_of(NULL);
         c.fillers = 1 + depth % 2;
-        c.help = depth > 2;
+        c.consumer_assists = depth > 2;
         c.priority = LADE_PRIORITY_HIGH;
         feed(&c, LADE_DONE_STREAM, depth);
         feed(&c, LADE_DONE_EVENT, depth);
@@ -172,7 +172,7 @@ Test(opencl, a_slot_waits_for_its_event)
     for (size_t i = 0; i < sizeof images; i++)
         cr_assert_eq(images[i], pixel_of(0, i));
     cr_assert_eq(clSetUserEventStatus(open, CL_COMPLETE), CL_SUCCESS);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
     clReleaseCommandQueue(queue);
     clReleaseEvent(open);
     lade_feeder_destroy(feeder);
@@ -191,7 +191,7 @@ static void lost(struct lade_feeder *feeder, const char *call, int64_t code)
     cr_assert(!call || strcmp(failure.call, call) == 0, "%s %lld", failure.call, (long long)failure.code);
     cr_assert_eq(failure.code, code, "%s %lld", failure.call, (long long)failure.code);
     cr_assert_not_null(strstr(error.text, failure.call));
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
     lade_feeder_destroy(feeder);
 }
 

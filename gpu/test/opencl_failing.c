@@ -117,7 +117,7 @@ static int feed(const char *call, int n, enum lade_done done)
         (void)lade_feeder_release(feeder, &batch, done, queue);
     }
     (void)lade_feeder_failed(feeder, &failure);
-    cr_assert_eq(lade_feeder_close(feeder, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
     clFinish(queue);
     clReleaseCommandQueue(queue);
     lade_feeder_destroy(feeder);

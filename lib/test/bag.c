@@ -60,8 +60,8 @@ Test(bag, refuses_numbers_out_of_range)
     INVALID(records, record_size, 0);
     INVALID(records, record_size, LADE_BAG_RECORD_MAX + 1);
     INVALID(records, record_size, SIZE_MAX);
-    INVALID(records, loans, LADE_BAG_LOANS_MAX + 1);
-    INVALID(records, loans, UINT32_MAX);
+    INVALID(records, max_loans, LADE_BAG_LOANS_MAX + 1);
+    INVALID(records, max_loans, UINT32_MAX);
 }
 
 Test(bag, refuses_fields_that_do_not_go_together)
@@ -73,14 +73,14 @@ Test(bag, refuses_fields_that_do_not_go_together)
 
     expect_valid(refs);
     INVALID(words, record_size, 8);
-    INVALID(words, loans, 1);
+    INVALID(words, max_loans, 1);
     INVALID(words, release, release_object);
     INVALID(words, byte_budget, 100);
     INVALID(words, bytes, eight);
     INVALID(refs, release, NULL);
     INVALID(refs, drop, drop_word);
     INVALID(refs, record_size, 8);
-    INVALID(refs, loans, 1);
+    INVALID(refs, max_loans, 1);
     INVALID(records, release, release_object);
     INVALID(records, drop, drop_word);
     c = words;
@@ -120,7 +120,7 @@ Test(bag, a_size_that_no_machine_has_is_out_of_memory)
                                 .handles = LADE_BAG_HANDLES_MAX,
                                 .kind = LADE_BAG_RECORDS,
                                 .record_size = LADE_BAG_RECORD_MAX,
-                                .loans = LADE_BAG_LOANS_MAX,
+                                .max_loans = LADE_BAG_LOANS_MAX,
                                 .alloc = &alloc};
     struct lade_bag *bag = NULL;
 
@@ -178,7 +178,7 @@ Test(bag, handles_are_counted_and_reused)
     extra = join_bag(bag);
     cr_assert_eq(extra, h[1]);
     cr_assert_eq(lade_bag_draw(extra, &word), LADE_OK);
-    cr_assert_eq(counts_of(bag).put, 1);
+    cr_assert_eq(stats_of(bag).put, 1);
     lade_bag_destroy(bag);
 }
 
@@ -204,7 +204,7 @@ static void check_multiset(enum lade_bag_kind kind, enum lade_bag_full full, uin
             cr_assert_eq(put_number(h[(held + round) % 3], kind, next), LADE_OK);
             inside[next] = true;
         }
-        cr_assert_eq(counts_of(bag).held, capacity);
+        cr_assert_eq(stats_of(bag).held, capacity);
         for (int i = 0; i < 3 && full == LADE_BAG_REJECT; i++)
             cr_assert_eq(put_number(h[i], kind, NUMBERS - 1), LADE_FULL);
         /* Under evict oldest a put may evict though there is room: every put has its place. */
@@ -217,7 +217,7 @@ static void check_multiset(enum lade_bag_kind kind, enum lade_bag_full full, uin
     }
     for (int i = 0; i < 3; i++)
         cr_assert_eq(draw_number(h[i], kind, &number), LADE_EMPTY);
-    struct lade_bag_counts c = counts_of(bag);
+    struct lade_bag_stats c = stats_of(bag);
     cr_assert_eq(c.held, 0);
     cr_assert_eq(c.evicted, 0);
     cr_assert_eq(c.full, full == LADE_BAG_REJECT ? 18 : 0);
@@ -247,9 +247,9 @@ Test(bag, a_put_on_a_full_bag_evicts_one)
             for (uint64_t n = 1; n <= total; n++) {
                 cr_assert_eq(put_number(h, kind, n), LADE_OK);
                 uint64_t expected = n < capacities[i] ? n : capacities[i];
-                cr_assert_eq(counts_of(bag).held, expected);
+                cr_assert_eq(stats_of(bag).held, expected);
             }
-            cr_assert_eq(counts_of(bag).evicted, total - capacities[i]);
+            cr_assert_eq(stats_of(bag).evicted, total - capacities[i]);
             bool seen[NUMBERS] = {false};
             for (; draw_number(h, kind, &number) == LADE_OK; found++) {
                 cr_assert(number >= 1 && number <= total && !seen[number]);
@@ -303,7 +303,7 @@ Test(bag, words_and_pointers_have_a_range)
             }
             cr_assert_eq(lade_bag_put(h, NULL), LADE_INVALID);
             cr_assert_eq(lade_bag_draw(h, &out), LADE_EMPTY);
-            cr_assert_null(lade_bag_room(h));
+            cr_assert_null(lade_bag_scratch(h));
             lade_bag_destroy(bag);
         }
     struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 2});
@@ -333,7 +333,7 @@ Test(bag, exchange_gives_another_one_and_keeps_the_number)
                 cr_assert_eq(put_number(h, kind, n), LADE_OK);
                 inside[n] = true;
             }
-            uint64_t held = counts_of(bag).held;
+            uint64_t held = stats_of(bag).held;
             for (uint64_t n = 2000; n < 4000; n++) {
                 bool same = n % 2; /* in and out at one address */
                 in = element_of(kind, n);
@@ -343,7 +343,7 @@ Test(bag, exchange_gives_another_one_and_keeps_the_number)
                 inside[number] = false;
                 inside[n] = true;
             }
-            cr_assert_eq(counts_of(bag).held, held);
+            cr_assert_eq(stats_of(bag).held, held);
             lade_bag_destroy(bag);
         }
     }
@@ -393,7 +393,7 @@ Test(bag, a_batch_evicts_only_where_no_slot_is_free)
     cr_assert_eq(drops, 0);
     cr_assert_eq(lade_bag_put_many(h, word, 500), 500);
     cr_assert_eq(drops, 400, "the slots that came free are filled first");
-    cr_assert_eq(counts_of(bag).held, 1000);
+    cr_assert_eq(stats_of(bag).held, 1000);
     lade_bag_destroy(bag);
 }
 
@@ -425,12 +425,12 @@ Test(bag, batches_stop_where_the_single_form_would)
         }
         cr_assert_eq(lade_bag_put_many(h, in, 5), 5);
         cr_assert_eq(lade_bag_exchange_many(h, in + 5 * size, out, 11), 11);
-        cr_assert_eq(counts_of(bag).held, 5);
+        cr_assert_eq(stats_of(bag).held, 5);
         cr_assert_eq(lade_bag_evict_many(h, 2), 2);
-        cr_assert_eq(counts_of(bag).evicted, 2);
+        cr_assert_eq(stats_of(bag).evicted, 2);
         cr_assert_eq(lade_bag_drain(h), 3);
         cr_assert_eq(lade_bag_drain(h), 0);
-        cr_assert_eq(counts_of(bag).evicted, 5);
+        cr_assert_eq(stats_of(bag).evicted, 5);
         lade_bag_destroy(bag);
     }
 }
@@ -506,7 +506,7 @@ Test(bag, for_each_visits_each_element_once)
             cr_assert_eq(visited, 2);
             cr_assert_eq(v.count, 2);
         }
-        cr_assert_eq(counts_of(bag).held, capacities[i] - 1);
+        cr_assert_eq(stats_of(bag).held, capacities[i] - 1);
         lade_bag_destroy(bag);
     }
 }
@@ -537,7 +537,7 @@ Test(bag, evict_oldest_keeps_its_law)
                 if (kind == LADE_BAG_REFS)
                     cr_assert_eq(objects[t - capacity].released, 1);
             }
-            cr_assert_eq(counts_of(bag).evicted, evicted);
+            cr_assert_eq(stats_of(bag).evicted, evicted);
             cr_assert(kind != LADE_BAG_WORDS || drops == evicted);
             if (t % 3 == 0) { /* a drawn one is not evicted, and its place stays free until its turn */
                 int status = draw_number(h[t / 3 % 2], kind, &number);
@@ -549,7 +549,7 @@ Test(bag, evict_oldest_keeps_its_law)
         size_t held = 0;
         uint64_t visited = 0;
         cr_assert_eq(lade_bag_for_each(h[0], note_visit, &v, &visited), LADE_OK);
-        cr_assert_eq(visited, counts_of(bag).held);
+        cr_assert_eq(visited, stats_of(bag).held);
         for (uint64_t t = 1; t < NUMBERS; t++) {
             cr_assert_eq(v.times[t], inside[t]);
             if (inside[t])
@@ -568,7 +568,7 @@ Test(bag, evict_oldest_goes_on_beyond_the_last_lap)
 
     for (uint64_t t = 1; t <= 400001; t++)
         cr_assert_eq(lade_bag_put(h, &t), LADE_OK);
-    cr_assert_eq(counts_of(bag).evicted, 399999);
+    cr_assert_eq(stats_of(bag).evicted, 399999);
     cr_assert_eq(lade_bag_draw_many(h, out, 2), 2);
     cr_assert_eq(out[0] + out[1], 400000 + 400001);
     lade_bag_destroy(bag);
@@ -637,12 +637,12 @@ Test(bag, takes_the_memory_that_the_header_says)
                 } else if (kind > 2) {
                     static const size_t sizes[][2] = {{5, 8}, {63, 64}, {65, 128}};
                     config.kind = LADE_BAG_RECORDS;
-                    config.loans = (unsigned)kind;
+                    config.max_loans = (unsigned)kind;
                     config.record_size = sizes[kind - 3][0];
                     cell = sizes[kind - 3][1];
                 }
                 bag = make_bag(config);
-                size_t spare = (size_t)handles * (3 + config.loans); /* in the pool: two words more each */
+                size_t spare = (size_t)handles * (3 + config.max_loans); /* in the pool: two words more each */
                 size_t cells = cell ? (capacity + spare) * (cell + 8) + spare * 16 : 0;
                 cr_assert_leq(f.bytes, 8 * capacity + 8 * groups + (size_t)handles * 1280 + cells + FIXED);
                 lade_bag_destroy(bag);

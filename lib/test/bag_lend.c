@@ -37,21 +37,21 @@ Test(bag_lend, room_saves_the_copies)
 
     for (uint64_t n = 1; n <= 3; n++) {
         e = element_of(LADE_BAG_RECORDS, n);
-        cr_assert_not_null(lade_bag_room(h));
-        memcpy(lade_bag_room(h), &e, RECORD);
+        cr_assert_not_null(lade_bag_scratch(h));
+        memcpy(lade_bag_scratch(h), &e, RECORD);
         cr_assert_eq(lade_bag_put(h, NULL), LADE_OK);
     }
     e = element_of(LADE_BAG_RECORDS, 4);
-    memcpy(lade_bag_room(h), &e, RECORD);
+    memcpy(lade_bag_scratch(h), &e, RECORD);
     cr_assert_eq(lade_bag_put(h, NULL), LADE_FULL);
-    cr_assert_eq(number_of(LADE_BAG_RECORDS, lade_bag_room(h)), 4, "a refused record stays in the room");
+    cr_assert_eq(number_of(LADE_BAG_RECORDS, lade_bag_scratch(h)), 4, "a refused record stays in the scratch");
     cr_assert_eq(lade_bag_exchange(h, NULL, NULL), LADE_OK);
-    uint64_t first = number_of(LADE_BAG_RECORDS, lade_bag_room(h));
+    uint64_t first = number_of(LADE_BAG_RECORDS, lade_bag_scratch(h));
     cr_assert(first >= 1 && first <= 3);
     seen[first] = true;
     for (int i = 0; i < 3; i++) {
         cr_assert_eq(lade_bag_draw(h, NULL), LADE_OK);
-        uint64_t n = number_of(LADE_BAG_RECORDS, lade_bag_room(h));
+        uint64_t n = number_of(LADE_BAG_RECORDS, lade_bag_scratch(h));
         cr_assert(n >= 1 && n <= 4 && !seen[n]);
         seen[n] = true;
     }
@@ -59,7 +59,7 @@ Test(bag_lend, room_saves_the_copies)
     lade_bag_destroy(bag);
 }
 
-/* A draw into the room of a record that is lent gets a copy, the borrower keeps his. */
+/* A draw into the scratch of a record that is lent gets a copy, the borrower keeps his. */
 Test(bag_lend, room_of_a_lent_record_is_a_copy)
 {
     struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 1, .kind = LADE_BAG_RECORDS});
@@ -69,10 +69,10 @@ Test(bag_lend, room_of_a_lent_record_is_a_copy)
     cr_assert_eq(put_number(h, LADE_BAG_RECORDS, 5), LADE_OK);
     cr_assert_eq(lade_bag_sample(h, &loan), LADE_OK);
     cr_assert_eq(lade_bag_draw(h, NULL), LADE_OK);
-    unsigned char *room = lade_bag_room(h);
-    cr_assert_neq((const void *)room, loan.record);
-    cr_assert_eq(number_of(LADE_BAG_RECORDS, room), 5);
-    memset(room, 0, RECORD);
+    unsigned char *scratch = lade_bag_scratch(h);
+    cr_assert_neq((const void *)scratch, loan.record);
+    cr_assert_eq(number_of(LADE_BAG_RECORDS, scratch), 5);
+    memset(scratch, 0, RECORD);
     cr_assert_eq(number_of(LADE_BAG_RECORDS, loan.record), 5);
     lade_bag_give_back(h, &loan);
     lade_bag_destroy(bag);
@@ -85,7 +85,7 @@ Test(bag_lend, a_loan_outlives_its_element)
 
     for (int way = 0; way < WAYS; way++) {
         struct lade_bag *bag = make_bag((struct lade_bag_config){
-            .capacity = 4, .handles = 2, .kind = LADE_BAG_RECORDS, .loans = 2, .full = LADE_BAG_EVICT_UNIFORM});
+            .capacity = 4, .handles = 2, .kind = LADE_BAG_RECORDS, .max_loans = 2, .full = LADE_BAG_EVICT_UNIFORM});
         struct lade_bag_handle *h[2] = {join_bag(bag), join_bag(bag)};
         struct lade_loan loan[2];
         uint64_t lent[2], number = 0;
@@ -115,7 +115,7 @@ Test(bag_lend, a_loan_outlives_its_element)
             }
             lade_bag_give_back_many(h[round / 2 % 2], loan, 2);
         }
-        struct lade_bag_counts c = counts_of(bag);
+        struct lade_bag_stats c = stats_of(bag);
         cr_assert_eq(c.held, 4);
         cr_assert_eq(c.sampled, 1000);
         cr_assert_eq(c.given_back, 1000);
@@ -127,8 +127,8 @@ Test(bag_lend, no_more_loans_at_a_time_than_agreed)
 {
     for (unsigned loans = 0; loans <= 3; loans++) {
         unsigned most = loans ? loans : 1;
-        struct lade_bag *bag =
-            make_bag((struct lade_bag_config){.capacity = 2, .handles = 2, .kind = LADE_BAG_RECORDS, .loans = loans});
+        struct lade_bag *bag = make_bag(
+            (struct lade_bag_config){.capacity = 2, .handles = 2, .kind = LADE_BAG_RECORDS, .max_loans = loans});
         struct lade_bag_handle *h[2] = {join_bag(bag), join_bag(bag)};
         struct lade_loan a[4], b[4];
         cr_assert_eq(put_number(h[0], LADE_BAG_RECORDS, 1), LADE_OK);
@@ -141,7 +141,7 @@ Test(bag_lend, no_more_loans_at_a_time_than_agreed)
         cr_assert_eq(lade_bag_sample(h[0], &a[0]), LADE_OK);
         lade_bag_give_back_many(h[0], a, most);
         lade_bag_give_back_many(h[0], b, most);
-        cr_assert_eq(counts_of(bag).given_back, 2 * most + 1);
+        cr_assert_eq(stats_of(bag).given_back, 2 * most + 1);
         lade_bag_destroy(bag);
     }
 }
@@ -179,7 +179,7 @@ Test(bag_lend, one_element_is_sampled_more_often_than_a_slot_can_count)
             (struct lade_bag_config){.capacity = 1,
                                      .handles = 2,
                                      .kind = kind,
-                                     .loans = kind == LADE_BAG_RECORDS ? 3 : 0,
+                                     .max_loans = kind == LADE_BAG_RECORDS ? 3 : 0,
                                      .full = kind == LADE_BAG_WORDS ? LADE_BAG_EVICT_OLDEST : LADE_BAG_REJECT});
         struct lade_bag_handle *h[2] = {join_bag(bag), join_bag(bag)};
         struct lade_loan loan, early, late;
@@ -223,7 +223,7 @@ Test(bag_lend, cells_do_not_run_out)
 {
     enum { LOANS = 5 };
     struct lade_bag *bag =
-        make_bag((struct lade_bag_config){.capacity = 3, .handles = 2, .kind = LADE_BAG_RECORDS, .loans = LOANS});
+        make_bag((struct lade_bag_config){.capacity = 3, .handles = 2, .kind = LADE_BAG_RECORDS, .max_loans = LOANS});
     struct lade_bag_handle *h[2] = {join_bag(bag), join_bag(bag)};
     struct lade_loan loan[2][LOANS];
     uint64_t lent[2][LOANS], number = 0, next = 1;
@@ -322,7 +322,7 @@ Test(bag_lend, elements_are_sampled_at_most_so_often)
                     lade_bag_give_back(h, &loan);
                 }
                 cr_assert_eq(lade_bag_sample(h, &loan), LADE_EMPTY);
-                struct lade_bag_counts c = counts_of(bag);
+                struct lade_bag_stats c = stats_of(bag);
                 cr_assert_eq(c.drawn, 70);
                 cr_assert_eq(c.held, 0);
                 for (uint64_t n = 1; n <= 70 && kind == LADE_BAG_REFS; n++)
@@ -352,8 +352,8 @@ Test(bag_lend, the_largest_limit_of_samples)
 /* The last sample's loan is valid though the element is out. */
 Test(bag_lend, the_sample_that_takes_out_lends_too)
 {
-    struct lade_bag *bag =
-        make_bag((struct lade_bag_config){.capacity = 2, .kind = LADE_BAG_RECORDS, .loans = 2, .max_times_sampled = 1});
+    struct lade_bag *bag = make_bag(
+        (struct lade_bag_config){.capacity = 2, .kind = LADE_BAG_RECORDS, .max_loans = 2, .max_times_sampled = 1});
     struct lade_bag_handle *h = join_bag(bag);
     struct lade_loan loan[2];
 

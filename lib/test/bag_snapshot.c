@@ -153,19 +153,19 @@ static void check_round_trip(enum lade_bag_kind kind, enum lade_bag_full full, u
         times[number]++;
         lade_bag_give_back(h, &loan);
     }
-    uint64_t held = counts_of(from).held;
+    uint64_t held = stats_of(from).held;
     snapshot(from);
-    cr_assert_eq(counts_of(from).held, held);
+    cr_assert_eq(stats_of(from).held, held);
     cr_assert_eq(restore(to, &offset), LADE_OK);
     cr_assert_eq(offset, stream.size);
-    cr_assert_eq(counts_of(to).put, held);
+    cr_assert_eq(stats_of(to).put, held);
     lade_bag_leave(h);
     h = join_bag(to);
     if (full == LADE_BAG_EVICT_OLDEST && held == count) /* the ages are kept: the next put evicts the first */
         for (uint64_t n = 1; n <= count; n++) {
-            struct lade_bag_counts before = counts_of(to);
+            struct lade_bag_stats before = stats_of(to);
             cr_assert_eq(put_number(h, kind, 2000 + n), LADE_OK);
-            cr_assert_eq(counts_of(to).evicted, before.evicted + 1);
+            cr_assert_eq(stats_of(to).evicted, before.evicted + 1);
         }
     else
         for (; held > 0;) {
@@ -212,7 +212,7 @@ Test(bag_snapshot, restored_cells_do_not_run_out)
                 (void)lade_bag_drain(h);
             cr_assert_eq(restore(bag, NULL), LADE_OK);
             cr_assert_eq(restore(bag, NULL), full == LADE_BAG_REJECT ? LADE_FULL : LADE_OK);
-            cr_assert_eq(counts_of(bag).held, 3);
+            cr_assert_eq(stats_of(bag).held, 3);
             bool seen[4] = {false};
             for (int i = 0; i < 3 && round % 3 == 0; i++) {
                 cr_assert_eq(draw_number(h, LADE_BAG_RECORDS, &number), LADE_OK);
@@ -256,13 +256,13 @@ Test(bag_snapshot, large_records)
         stream.bytes[stream.size / 2] ^= 1;
         cr_assert_eq(restore(to, &offset), LADE_DAMAGED);
         cr_assert_eq(offset, 28 + 2 * (12 + 2 + sizes[s]));
-        cr_assert_eq(counts_of(to).held, 2);
+        cr_assert_eq(stats_of(to).held, 2);
         (void)lade_bag_drain(h);
         stream.bytes[stream.size / 2] ^= 1;
         stream.size -= 20 + 10; /* into the last record */
         cr_assert_eq(restore(to, &offset), LADE_IO);
         cr_assert_eq(offset, 28 + 4 * (12 + 2 + sizes[s]));
-        cr_assert_eq(counts_of(to).held, 4);
+        cr_assert_eq(stats_of(to).held, 4);
         lade_bag_destroy(from);
         lade_bag_destroy(to);
     }
@@ -426,7 +426,7 @@ Test(bag_snapshot, right_checksums_do_not_make_it_right)
         stream.size = sizeof stream.bytes; /* there is enough to read */
         cr_assert_eq(restore(bag, &offset), LADE_DAMAGED);
         cr_assert_eq(offset, wrong[i].offset);
-        cr_assert_eq(counts_of(bag).held, wrong[i].offset == 70 ? 3 : 0);
+        cr_assert_eq(stats_of(bag).held, wrong[i].offset == 70 ? 3 : 0);
         lade_bag_destroy(bag);
     }
 }
@@ -444,7 +444,7 @@ Test(bag_snapshot, another_kind_or_size_is_refused_before_anything_is_put)
         struct lade_bag *other = make_bag(records);
         cr_assert_eq(restore(other, &offset), LADE_DAMAGED);
         cr_assert_eq(offset, 0);
-        cr_assert_eq(counts_of(other).put, 0);
+        cr_assert_eq(stats_of(other).put, 0);
         lade_bag_destroy(other);
     }
     lade_bag_destroy(bag);
@@ -465,12 +465,12 @@ Test(bag_snapshot, a_bag_that_is_too_small_takes_what_it_can)
 
     cr_assert_eq(restore(bag, &offset), LADE_FULL);
     cr_assert_eq(offset, parts[2].begins);
-    cr_assert_eq(counts_of(bag).held, 450);
+    cr_assert_eq(stats_of(bag).held, 450);
     lade_bag_destroy(bag);
     bag = make_bag((struct lade_bag_config){.capacity = 500, .samples_per_insert = 1, .ratio_slack = 100});
     cr_assert_eq(restore(bag, &offset), LADE_LIMITED);
     cr_assert_eq(offset, parts[1].begins);
-    cr_assert_eq(counts_of(bag).held, 100);
+    cr_assert_eq(stats_of(bag).held, 100);
     lade_bag_destroy(bag);
 }
 
@@ -495,7 +495,7 @@ Test(bag_snapshot, a_write_that_fails_ends_it)
             cr_assert_eq(lade_bag_snapshot(h, stream_write, &stream, NULL), LADE_IO);
             cr_assert_eq(stream.calls, fail, "no write after one that failed");
         }
-        cr_assert_eq(counts_of(bag).held, held);
+        cr_assert_eq(stats_of(bag).held, held);
         cr_assert_eq(lade_bag_drain(h), held);
         lade_bag_destroy(bag);
     }

@@ -43,24 +43,24 @@ Test(bag_wait, byte_budget_is_kept)
     cr_assert_eq(put_word(h, LADE_BAG_WORD_MAX), LADE_FULL);
     cr_assert_eq(put_word(h, 60), LADE_OK);
     cr_assert_eq(put_word(h, 41), LADE_FULL);
-    cr_assert_eq(counts_of(bag).bytes, 60);
+    cr_assert_eq(stats_of(bag).bytes, 60);
     cr_assert_eq(put_word(h, 40), LADE_OK, "the budget itself is allowed");
-    cr_assert_eq(counts_of(bag).bytes, 100);
+    cr_assert_eq(stats_of(bag).bytes, 100);
     cr_assert_eq(put_word(h, 1), LADE_FULL);
-    cr_assert_eq(counts_of(bag).full, 4);
+    cr_assert_eq(stats_of(bag).full, 4);
     cr_assert_eq(lade_bag_draw(h, &word), LADE_OK);
-    cr_assert_eq(counts_of(bag).bytes, 100 - word);
+    cr_assert_eq(stats_of(bag).bytes, 100 - word);
     cr_assert_eq(put_word(h, word), LADE_OK);
     word = 5;
     cr_assert_eq(lade_bag_exchange(h, &word, &word), LADE_OK);
-    cr_assert_eq(counts_of(bag).bytes, 105 - word);
+    cr_assert_eq(stats_of(bag).bytes, 105 - word);
     cr_assert_eq(lade_bag_drain(h), 2);
-    cr_assert_eq(counts_of(bag).bytes, 0);
+    cr_assert_eq(stats_of(bag).bytes, 0);
     word = 100;
     cr_assert_eq(put_word(h, 1), LADE_OK);
     cr_assert_eq(lade_bag_exchange(h, &word, &word), LADE_OK, "exchange does not look at the budget");
     cr_assert_eq(lade_bag_evict(h), LADE_OK);
-    cr_assert_eq(counts_of(bag).bytes, 0);
+    cr_assert_eq(stats_of(bag).bytes, 0);
     lade_bag_destroy(bag);
 }
 
@@ -72,15 +72,15 @@ Test(bag_wait, byte_budget_evicts)
 
     for (uint64_t n = 10; n < 50; n++) {
         cr_assert_eq(put_word(h, n), LADE_OK);
-        cr_assert_leq(counts_of(bag).bytes, 100);
+        cr_assert_leq(stats_of(bag).bytes, 100);
     }
-    struct lade_bag_counts c = counts_of(bag);
+    struct lade_bag_stats c = stats_of(bag);
     cr_assert_eq(c.evicted, drops);
     cr_assert_gt(c.held, 0);
     cr_assert_eq(put_word(h, 101), LADE_FULL);
-    cr_assert_eq(counts_of(bag).held, c.held, "nothing is evicted for what cannot have room");
+    cr_assert_eq(stats_of(bag).held, c.held, "nothing is evicted for what cannot have room");
     cr_assert_eq(put_word(h, 100), LADE_OK);
-    cr_assert_eq(counts_of(bag).held, 1);
+    cr_assert_eq(stats_of(bag).held, 1);
     lade_bag_destroy(bag);
 }
 
@@ -108,12 +108,12 @@ Test(bag_wait, byte_budget_of_references)
 
     for (uint64_t n = 100; n < 200; n++) {
         cr_assert_eq(put_number(h, LADE_BAG_REFS, n), LADE_OK);
-        cr_assert_leq(counts_of(bag).bytes, 1000);
+        cr_assert_leq(stats_of(bag).bytes, 1000);
     }
     cr_assert_gt(calls, 100);
     while (lade_bag_sample(h, &loan) == LADE_OK)
         lade_bag_give_back(h, &loan);
-    cr_assert_eq(counts_of(bag).bytes, 0);
+    cr_assert_eq(stats_of(bag).bytes, 0);
     for (uint64_t n = 100; n < 200; n++)
         cr_assert_eq(objects[n].released, 1);
     lade_bag_destroy(bag);
@@ -184,7 +184,7 @@ Test(bag_wait, limits_end_with_the_bag)
         lade_bag_close(bag);
         cr_assert_eq(put_word(h, 5), LADE_CLOSED);
         cr_assert_eq(lade_bag_put_wait(h, &word, LONG), LADE_CLOSED);
-        cr_assert_eq(counts_of(bag).evicted, 0, "nothing is evicted for what is refused");
+        cr_assert_eq(stats_of(bag).evicted, 0, "nothing is evicted for what is refused");
         lade_bag_destroy(bag);
     }
 }
@@ -389,7 +389,7 @@ Test(bag_wait, puts_and_draws_wake_each_other)
             for (int i = 0; i < 4; i++)
                 cr_assert_eq(end(&w[i]), LADE_OK);
             cr_assert_eq(w[1].sum + w[3].sum, 2 * (uint64_t)5000 * 5001 / 2);
-            cr_assert_eq(counts_of(bag).held, 0);
+            cr_assert_eq(stats_of(bag).held, 0);
             lade_bag_destroy(bag);
         }
 }
@@ -464,12 +464,12 @@ Test(bag_wait, an_evicting_put_wakes_one_that_waits_for_the_budget)
     cr_assert_eq(pthread_create(&first.thread, NULL, put_held_up, &first), 0);
     while (sem_wait(&held_up) != 0)
         continue;
-    uint64_t full = counts_of(bag).full;
+    uint64_t full = stats_of(bag).full;
     cr_assert_eq(pthread_create(&second.thread, NULL, put_held_up, &second), 0);
-    struct lade_bag_counts c = {0};
+    struct lade_bag_stats c = {0};
     while (c.full < full + 2) { /* the second time it has announced that it waits */
         sched_yield();
-        lade_bag_count(bag, &c);
+        lade_bag_stats(bag, &c);
     }
     int64_t begin = now();
     sem_post(&go_on);
@@ -478,7 +478,7 @@ Test(bag_wait, an_evicting_put_wakes_one_that_waits_for_the_budget)
     cr_assert_eq(first.status, LADE_OK);
     cr_assert_eq(second.status, LADE_OK);
     cr_assert_lt(now() - begin, LONG / 2, "not told, it looks again when the time is over");
-    cr_assert_eq(counts_of(bag).bytes, 50);
+    cr_assert_eq(stats_of(bag).bytes, 50);
     lade_bag_destroy(bag);
 }
 
@@ -494,7 +494,7 @@ Test(bag_wait, puts_and_draws_wake_each_other_through_the_budget)
     start(&w[3], bag, DRAWS, 5000);
     for (int i = 0; i < 4; i++)
         cr_assert_eq(end(&w[i]), LADE_OK);
-    cr_assert_eq(counts_of(bag).bytes, 0);
+    cr_assert_eq(stats_of(bag).bytes, 0);
     lade_bag_destroy(bag);
 }
 
@@ -508,7 +508,7 @@ Test(bag_wait, closing_wakes_everybody)
         start(&w[1], bag, SAMPLES, 1);
         start(&w[2], bag, EXCHANGES, 1);
         if (round % 2)
-            while (counts_of(bag).empty < 3) /* each has looked */
+            while (stats_of(bag).empty < 3) /* each has looked */
                 continue;
         lade_bag_close(bag);
         for (int i = 0; i < 3; i++)
@@ -521,7 +521,7 @@ Test(bag_wait, closing_wakes_everybody)
         lade_bag_close(bag);
         cr_assert_eq(end(&w[0]), LADE_CLOSED);
         cr_assert_eq(end(&w[1]), LADE_CLOSED);
-        cr_assert_leq(counts_of(bag).held, 1);
+        cr_assert_leq(stats_of(bag).held, 1);
         lade_bag_destroy(bag);
     }
 }
@@ -650,7 +650,7 @@ Test(bag_wait, threads_lose_nothing)
                 }
                 for (int i = 0; i < WORKERS; i++)
                     cr_assert_eq(pthread_join(w[i].thread, NULL), 0);
-                struct lade_bag_counts c = counts_of(bag);
+                struct lade_bag_stats c = stats_of(bag);
                 cr_assert_eq(c.put, WORKERS * EACH);
                 cr_assert_eq(c.sampled, c.given_back);
                 struct lade_bag_handle *h = join_bag(bag);

@@ -128,11 +128,11 @@ static inline int draw_number(struct lade_bag_handle *h, enum lade_bag_kind kind
     return status;
 }
 
-static inline struct lade_bag_counts counts_of(const struct lade_bag *bag)
+static inline struct lade_bag_stats stats_of(const struct lade_bag *bag)
 {
-    struct lade_bag_counts c = {0};
+    struct lade_bag_stats c = {0};
 
-    lade_bag_count(bag, &c);
+    lade_bag_stats(bag, &c);
     cr_assert_eq(c.put, c.drawn + c.evicted + c.held);
     return c;
 }

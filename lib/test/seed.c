@@ -25,7 +25,7 @@ static uint64_t draw_all(struct lade_bag_config config, uint64_t word[DRAWS])
 {
     struct lade_bag *bag;
     struct lade_bag_handle *h;
-    struct lade_bag_counts counts;
+    struct lade_bag_stats counts;
 
     config.capacity = DRAWS;
     config.handles = 1;
@@ -35,7 +35,7 @@ static uint64_t draw_all(struct lade_bag_config config, uint64_t word[DRAWS])
         cr_assert_eq(lade_bag_put_word(h, i), LADE_OK);
     for (int i = 0; i < DRAWS; i++)
         cr_assert_eq(lade_bag_draw_word(h, &word[i]), LADE_OK);
-    lade_bag_count(bag, &counts);
+    lade_bag_stats(bag, &counts);
     lade_bag_destroy(bag);
     return counts.seed;
 }
@@ -70,7 +70,7 @@ Test(seed, of_a_split)
     config.seed = 0;
     config.random_seed = true;
     cr_assert_eq(lade_split_create(&drawn, &config, NULL), LADE_OK);
-    lade_split_configuration(drawn, &used);
+    lade_split_get_config(drawn, &used);
     cr_assert(used.seed == 78 && !used.random_seed);
     for (uint64_t i = 0; i < 100; i++) {
         unsigned a, b, c;

@@ -65,7 +65,7 @@ Test(split, the_first_decision_lasts)
     cr_assert(found.key == part && found.group == NONE && found.content == NONE);
     uint64_t keys[255], sum = 0;
     struct lade_split_stats stats;
-    cr_assert_eq(lade_split_measure(s, &stats, keys), LADE_OK);
+    cr_assert_eq(lade_split_stats(s, &stats, keys), LADE_OK);
     for (int i = 0; i < 255; i++)
         sum += keys[i];
     cr_assert(stats.keys == 2001 && sum == 2001 && stats.groups == 0 && stats.contents == 0 && stats.conflicts == 0);
@@ -279,7 +279,7 @@ Test(split, the_configuration_can_be_asked_for)
     struct lade_split_config c;
     struct lade_split *s = make((struct lade_split_config){.parts = 2, .weights = weights, .seed = 77});
 
-    lade_split_configuration(s, &c);
+    lade_split_get_config(s, &c);
     cr_assert(c.parts == 2 && c.weights != weights && c.weights[0] == 4 && c.weights[1] == 5 && c.seed == 77);
     lade_split_destroy(s);
 }

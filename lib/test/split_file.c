@@ -61,8 +61,8 @@ Test(split_file, what_was_decided_comes_back)
         fill(s);
         cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
         t = load();
-        lade_split_configuration(s, &was);
-        lade_split_configuration(t, &is);
+        lade_split_get_config(s, &was);
+        lade_split_get_config(t, &is);
         cr_assert(was.parts == is.parts && was.rule == is.rule && was.store == is.store && was.content == is.content);
         cr_assert(was.conflict == is.conflict && was.seed == is.seed && was.classes == is.classes);
         cr_assert(was.threads == is.threads && was.bits_per_item == is.bits_per_item);
@@ -393,8 +393,8 @@ static bool is_same(struct lade_split *s, struct lade_split *t)
 {
     struct lade_split_config one, two;
 
-    lade_split_configuration(s, &one);
-    lade_split_configuration(t, &two);
+    lade_split_get_config(s, &one);
+    lade_split_get_config(t, &two);
     bool same = one.seed == two.seed && stats_of(s).keys == stats_of(t).keys;
     for (uint64_t k = 0; same && k < KEYS; k++)
         same = part_of_word(s, k) == part_of_word(t, k);

@@ -75,6 +75,6 @@ static inline struct lade_split_stats stats_of(struct lade_split *s)
 {
     struct lade_split_stats stats;
 
-    cr_assert_eq(lade_split_measure(s, &stats, NULL), LADE_OK);
+    cr_assert_eq(lade_split_stats(s, &stats, NULL), LADE_OK);
     return stats;
 }

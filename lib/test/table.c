@@ -188,7 +188,7 @@ Test(table, it_grows_and_loses_nothing)
         cr_assert_eq(value, 2 * i);
         cr_assert_eq(lade_table_get(t, i + 300000, NULL), LADE_ABSENT);
     }
-    lade_table_measure(t, &stats);
+    lade_table_stats(t, &stats);
     cr_assert_eq(stats.keys, 300000);
     cr_assert_geq(stats.growths, 4);
     cr_assert_geq(stats.cells, 300000 * 100 / 62);
@@ -208,7 +208,7 @@ Test(table, coming_and_going_does_not_let_it_grow)
         if (i % 1000 == 0)
             lade_reclaim_barrier(); /* frees the old arrays: while they wait, it would grow */
     }
-    lade_table_measure(t, &stats);
+    lade_table_stats(t, &stats);
     cr_assert_eq(stats.keys, 10);
     cr_assert_leq(stats.cells, 16384); /* 40000 / 0.6 when nothing is cleaned */
     lade_table_destroy(t);
@@ -226,7 +226,7 @@ Test(table, keys_with_one_place_do_not_let_it_run_away)
         cr_assert_eq(lade_table_get(t, i, &value), LADE_OK);
         cr_assert_eq(value, i);
     }
-    lade_table_measure(t, &stats);
+    lade_table_stats(t, &stats);
     cr_assert_leq(stats.cells, 4 * 2000 * 10 / 6);
     cr_assert_eq(stats.longest_probe, 2000); /* each cell from the home on is somebody's first, second, ... */
     cr_assert(stats.mean_probe > 1000.49 && stats.mean_probe < 1000.51);
@@ -352,12 +352,12 @@ Test(table, reserved_room_is_used_without_growing)
 
     for (uint64_t i = 0; i < 1000; i++)
         cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
-    lade_table_measure(t, &stats);
+    lade_table_stats(t, &stats);
     cr_assert_eq(stats.growths, 0);
     cr_assert_eq(lade_table_reserve(t, 200000), LADE_OK);
     for (uint64_t i = 1000; i < 200000; i++)
         cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
-    lade_table_measure(t, &stats);
+    lade_table_stats(t, &stats);
     cr_assert_eq(stats.growths, 1);
     cr_assert_eq(stats.keys, 200000);
     lade_table_destroy(t);
@@ -375,7 +375,7 @@ Test(table, room_that_is_counted_by_samples_is_enough)
             cr_assert_eq(lade_table_reserve(t, keys), LADE_OK);
         for (uint64_t i = 0; i < keys; i++)
             cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
-        lade_table_measure(t, &stats);
+        lade_table_stats(t, &stats);
         cr_assert_eq(stats.growths, seed % 4 >= 2, "seed %d", (int)seed);
         lade_table_destroy(t);
     }
@@ -391,12 +391,12 @@ Test(table, what_is_reserved_is_not_asked_for_at_once)
 
     for (uint64_t i = 0; i < 40; i++)
         cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
-    lade_read_lock();
+    lade_rcu_read_lock();
     cr_assert(lade_table_grow(t, root_of(t), CELLS, false));
     struct array *next = next_of(root_of(t));
     lade_table_help(t, root_of(t));
     cr_assert_eq(mincore(next, PAGES * 4096, resident), 0);
-    lade_read_unlock();
+    lade_rcu_read_unlock();
     for (int i = 0; i < PAGES; i++)
         pages += resident[i] & 1;
     cr_assert_leq(pages, 60, "%d of %d pages", pages, PAGES);
@@ -425,13 +425,13 @@ Test(table, takes_the_memory_that_the_header_says)
     for (uint64_t next = 100; next < 1400000; next += next / 8) {
         for (; keys < next; keys++)
             cr_assert_eq(lade_table_insert(t, keys, 1, NULL), LADE_OK);
-        lade_table_measure(t, &stats);
+        lade_table_stats(t, &stats);
         const double used = (double)stats.keys / (double)stats.cells;
         cr_assert(stats.keys == keys && used < 0.61, "%d keys, %g used", (int)keys, used);
         cr_assert_gt(used, stats.cells < UINT64_C(1) << 22 ? 0.148 : 0.297, "%d keys in %d cells", (int)keys,
                      (int)stats.cells);
         lade_reclaim_barrier();
-        lade_table_measure(t, &stats);
+        lade_table_stats(t, &stats);
         cr_assert(stats.arrays_waiting == 0 && stats.bytes >= 16 * stats.cells);
         cr_assert_leq(stats.bytes,
                       16 * stats.cells + stats.cells / LADE_TABLE_BLOCK + 8192); /* a flag for each block */
@@ -454,7 +454,7 @@ Test(table, trim_leaves_at_most_24_bytes_a_key)
     lade_reclaim_barrier();
     cr_assert_eq(lade_table_trim(t), LADE_OK);
     lade_reclaim_barrier();
-    lade_table_measure(t, &stats);
+    lade_table_stats(t, &stats);
     cr_assert_eq(stats.keys, 100000);
     cr_assert_eq(stats.removed, 0);
     cr_assert_leq(stats.bytes, 24 * 100000);
@@ -464,7 +464,7 @@ Test(table, trim_leaves_at_most_24_bytes_a_key)
     }
     for (uint64_t i = 200000; i < 300000; i++)
         cr_assert_eq(lade_table_insert(t, i, i, NULL), LADE_OK);
-    lade_table_measure(t, &stats);
+    lade_table_stats(t, &stats);
     cr_assert_eq(stats.keys, 200000);
     lade_table_destroy(t);
 }
@@ -516,7 +516,7 @@ Test(table, a_byte_limit_lets_it_be_filled_to_19_of_20)
     struct lade_table_stats stats;
     uint64_t n = fill(t);
 
-    lade_table_measure(t, &stats);
+    lade_table_stats(t, &stats);
     cr_assert_leq(stats.bytes, 100000);
     cr_assert_eq(n, stats.cells * 243 / 256);
     lade_table_destroy(t);
@@ -623,7 +623,7 @@ Test(table, wrong_arguments_are_answered)
     cr_assert_eq(lade_table_for_each(words, NULL, NULL, NULL), LADE_INVALID);
     cr_assert_eq(lade_table_reserve(words, UINT64_MAX), LADE_INVALID);
     cr_assert_eq(lade_table_trim(NULL), LADE_INVALID);
-    lade_table_measure(NULL, &stats);
+    lade_table_stats(NULL, &stats);
     cr_assert_eq(stats.keys, 0);
     uint64_t key[2] = {1, 2}, value[2] = {0};
     int status[4] = {0};
@@ -646,7 +646,7 @@ Test(table, reserves_leave_few_old_arrays_while_a_reader_is_stopped)
     urcu_memb_read_lock();
     for (int batch = 0; batch < 200; batch++, keys += 1000)
         cr_assert_eq(lade_table_reserve(t, keys + 1000), LADE_OK);
-    lade_table_measure(t, &stats);
+    lade_table_stats(t, &stats);
     urcu_memb_read_unlock();
     table = stats.cells * 16;
     cr_assert_geq(stats.cells, keys);

@@ -132,12 +132,12 @@ Test(table_save, a_move_that_cannot_go_on_leaves_the_file, .init = begin, .fini 
     for (uint64_t i = 0; i < 1000; i++)
         cr_assert_eq(lade_table_insert(table, i, i, NULL), LADE_OK);
     cr_assert_eq(lade_table_save(table, "table", NULL), LADE_OK);
-    lade_read_lock();
+    lade_rcu_read_lock();
     cr_assert(lade_table_grow(table, root_of(table), LADE_TABLE_FIRST, true));
-    lade_read_unlock();
+    lade_rcu_read_unlock();
     table->config.max_bytes = 1;
     cr_assert_eq(lade_table_save(table, "table", NULL), LADE_NO_MEMORY);
-    cr_assert_eq(lade_table_measure(table, &(struct lade_table_stats){0}), LADE_NO_MEMORY);
+    cr_assert_eq(lade_table_stats(table, &(struct lade_table_stats){0}), LADE_NO_MEMORY);
     cr_assert_eq(lade_table_load(again, "table", NULL), LADE_OK);
     cr_assert_eq(keys_of(again), 1000);
     for (uint64_t i = 0; i < 1000; i++)
@@ -355,7 +355,7 @@ Test(table_save, growth_at_once, .init = begin, .fini = end)
 
     cr_assert_eq(lade_table_save(from, "table", NULL), LADE_OK);
     cr_assert_eq(lade_table_load(to, "table", NULL), LADE_OK);
-    lade_table_measure(to, &stats);
+    lade_table_stats(to, &stats);
     cr_assert_eq(stats.keys, 20000);
     cr_assert_eq(stats.growths, 1);
     lade_table_destroy(from);

@@ -33,7 +33,7 @@ static inline uint64_t keys_of(struct lade_table *table)
 {
     struct lade_table_stats stats;
 
-    lade_table_measure(table, &stats);
+    lade_table_stats(table, &stats);
     return stats.keys;
 }
 

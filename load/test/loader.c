@@ -14,7 +14,7 @@ Test(loader, exactly_once)
     static const struct {
         uint64_t count, batch;
         unsigned threads, slots;
-        bool in_order, given, help;
+        bool in_order, sequential, consumer_assists;
     } cases[] = {{1000, 7, 1, 1, true, false, false},   {1000, 128, 2, 0, true, false, false},
                  {1000, 64, 3, 2, false, false, false}, {5, 8, 2, 4, false, false, false},
                  {257, 1, 8, 3, false, false, false},   {1, 1, 2, 1, true, false, false},
@@ -28,8 +28,8 @@ Test(loader, exactly_once)
                                             .threads = cases[c].threads,
                                             .slots = cases[c].slots,
                                             .in_order = cases[c].in_order,
-                                            .given_order = cases[c].given,
-                                            .help = cases[c].help,
+                                            .sequential = cases[c].sequential,
+                                            .consumer_assists = cases[c].consumer_assists,
                                             .epochs = 3,
                                             .seed = c};
         struct lade_loader *l = open_loader(&config);
@@ -43,7 +43,7 @@ Test(loader, exactly_once)
                 cr_assert_eq(b.count, cases[c].count - expected < cases[c].batch && cases[c].in_order
                                           ? cases[c].count - expected
                                           : b.count);
-                if (cases[c].given)
+                if (cases[c].sequential)
                     cr_assert_eq(b.ids[0], expected);
                 tally_add(&t, &b);
                 expected += b.count;
@@ -174,7 +174,7 @@ Test(loader, parts_are_those_of_the_split)
             struct lade_loader_stats stats;
             struct lade_batch b;
             uint64_t count = 0;
-            lade_loader_measure(l, &stats);
+            lade_loader_stats(l, &stats);
             while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
                 tally_add(&t, &b);
                 count += b.count;
@@ -357,7 +357,7 @@ static uint64_t order_of(const struct lade_loader_config *config, const char *st
         lade_loader_release(l, &b);
     }
     cr_assert_eq(n, 100);
-    lade_loader_measure(l, &stats);
+    lade_loader_stats(l, &stats);
     if (end)
         *end = state_of(l);
     lade_loader_destroy(l);
@@ -410,7 +410,7 @@ Test(loader, wrong_use)
         {.source = source, .batch = 10, .buffer = 19},
         {.source = source, .batch = 1, .draw = LADE_DRAW_WEIGHTED},
         {.source = source, .batch = 1, .draw = LADE_DRAW_WEIGHTED, .weight = bad},
-        {.source = source, .batch = 1, .draw = LADE_DRAW_BALANCED, .given_order = true},
+        {.source = source, .batch = 1, .draw = LADE_DRAW_BALANCED, .sequential = true},
         {.source = endless, .batch = 1},
     };
 
@@ -452,7 +452,7 @@ Test(loader, a_slow_batch_holds_back_no_other)
     struct held_back h = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
     struct lade_source *source = numbers_with(400, hold_back, &h);
     struct lade_loader_config config = {
-        .source = source, .batch = 20, .threads = 2, .slots = 2, .epochs = 1, .given_order = true, .replaced_max = 1};
+        .source = source, .batch = 20, .threads = 2, .slots = 2, .epochs = 1, .sequential = true, .replaced_max = 1};
     struct lade_loader *l = open_loader(&config);
     struct tally t;
 

@@ -12,7 +12,7 @@ Test(loader_edges, numbers_out_of_range)
         {.source = source, .batch = 1, .align = SIZE_MAX / 2 + 1},
         {.source = source, .batch = 1, .fault = (enum lade_fault)3},
         {.source = source, .batch = 1, .draw = (enum lade_draw_kind)3},
-        {.source = source, .batch = 1, .buffer = 2, .help = true},
+        {.source = source, .batch = 1, .buffer = 2, .consumer_assists = true},
     };
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -111,7 +111,7 @@ Test(loader_edges, labels_outside_the_classes)
         struct lade_source *source;
         struct lade_loader *l;
         struct lade_error error = {.text = ""};
-        cr_assert_eq(lade_source_make(&source, &ops, &label[i], &info, NULL), LADE_OK);
+        cr_assert_eq(lade_source_open_custom(&source, &ops, &label[i], &info, NULL), LADE_OK);
         const struct lade_loader_config config = {
             .source = source, .batch = 5, .threads = 1, .draw = LADE_DRAW_BALANCED};
         cr_assert_eq(lade_loader_create(&l, &config, &error), LADE_DAMAGED);

@@ -110,7 +110,7 @@ Test(loader_faults, nothing_can_be_read)
     lade_source_close(source);
 }
 
-/* The budget is that of an epoch: 20 faults are borne, again in the next epoch; 19 are not. */
+/* The budget is that of an epoch: 20 faults are tolerated, again in the next epoch; 19 are not. */
 Test(loader_faults, budget)
 {
     int answer = LADE_DAMAGED;
@@ -121,7 +121,7 @@ Test(loader_faults, budget)
                                             .batch = BATCH,
                                             .threads = 3,
                                             .in_order = kind & 1,
-                                            .help = kind & 2,
+                                            .consumer_assists = kind & 2,
                                             .fault = kind & 4 ? LADE_FAULT_SUBSTITUTE : LADE_FAULT_SKIP,
                                             .faults_max = COUNT / 10,
                                             .epochs = 3};
@@ -251,7 +251,7 @@ static uint64_t run_with_trap(struct trap *t, struct lade_loader_config config, 
         hash = hash_of(hash, b.samples, (size_t)b.count * b.sample_bytes);
         lade_loader_release(l, &b);
     }
-    lade_loader_measure(l, &stats);
+    lade_loader_stats(l, &stats);
     *replaced = stats.replaced;
     tally_expect(&tally, 1);
     if (t)
@@ -310,7 +310,7 @@ Test(loader_faults, late_workers_write_where_nobody_reads)
                                         .threads = 2,
                                         .slots = 5,
                                         .in_order = true,
-                                        .given_order = true,
+                                        .sequential = true,
                                         .worker_timeout = 20000000};
     struct lade_loader *l = open_loader(&config);
     struct lade_batch b[5];
@@ -322,15 +322,15 @@ Test(loader_faults, late_workers_write_where_nobody_reads)
         cr_assert_eq(b[i].ids[0], (uint64_t)i * BATCH);
         memcpy(b[i].samples, memset(mark, 0xa5, sizeof mark), sizeof mark);
     }
-    lade_loader_measure(l, &stats);
+    lade_loader_stats(l, &stats);
     cr_assert_geq(stats.replaced, 1);
     let_go(&t);
     /* The late one has left when the loader can be destroyed; until then the batches are the consumer's. */
     lade_loader_cancel(l);
     for (uint64_t running = 1; running > 0;) {
         struct lade_loader_stats now;
-        lade_loader_measure(l, &stats);
-        lade_loader_measure(l, &now);
+        lade_loader_stats(l, &stats);
+        lade_loader_stats(l, &now);
         running = now.running_time - stats.running_time;
         for (int i = 0; i < 5; i++)
             cr_assert(memcmp(b[i].samples, mark, sizeof mark) == 0, "batch %d was written to", i);
@@ -363,7 +363,7 @@ Test(loader_faults, destroy_waits_for_who_is_inside, .timeout = 60)
     struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .sample = 0};
     struct lade_source *source = numbers_with(COUNT, step_on, &t);
     struct lade_loader_config config = {
-        .source = source, .batch = BATCH, .threads = 2, .in_order = true, .given_order = true};
+        .source = source, .batch = BATCH, .threads = 2, .in_order = true, .sequential = true};
     struct lade_loader *l = open_loader(&config);
     struct lade_batch b;
 
@@ -415,7 +415,7 @@ Test(loader_faults, cancel_ends_the_waiting)
         struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .sample = 0};
         struct lade_source *source = numbers_with(COUNT, step_on, &t);
         struct lade_loader_config config = {
-            .source = source, .batch = BATCH, .threads = 4, .in_order = true, .given_order = true};
+            .source = source, .batch = BATCH, .threads = 4, .in_order = true, .sequential = true};
         struct lade_batch b;
         struct lade_error error;
         pthread_t thread;
@@ -495,7 +495,7 @@ Test(loader_faults, measures_of_a_running_loader)
 
     while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
         lade_loader_release(l, &b);
-        lade_loader_measure(l, &stats);
+        lade_loader_stats(l, &stats);
         cr_assert(stats.samples == COUNT && stats.batches == 13 && stats.part == COUNT && stats.replaced == 0);
         cr_assert(stats.delivered == before.delivered + 1 && stats.read_time >= before.read_time &&
                   stats.consumer_wait_time >= before.consumer_wait_time);

@@ -50,7 +50,7 @@ static void leave_loader(void *loader)
     struct lade_loader_stats stats;
 
     child_check(is_refused(l, LADE_FOREVER) && is_refused(l, 0));
-    lade_loader_measure(l, &stats);
+    lade_loader_stats(l, &stats);
     lade_loader_cancel(l);
     child_check(is_refused(l, LADE_FOREVER));
     child_check(lade_loader_stop(l, LADE_FOREVER) == LADE_INVALID);
@@ -66,7 +66,7 @@ static void leave_each(bool in_user_function)
                                                   .batch = 5,
                                                   .threads = 3,
                                                   .in_order = mode == 1,
-                                                  .help = mode == 2,
+                                                  .consumer_assists = mode == 2,
                                                   .buffer = mode == 3 ? 100 : 0};
         atomic_store(&held, in_user_function);
         atomic_store(&begun, 0);
@@ -278,7 +278,7 @@ Test(loader_fork, a_child_that_begins_inside_next_is_told_too, .timeout = 60)
     pid_t child = -1;
     struct lade_source *source = numbers_with(100, fork_in_next, &child);
     const struct lade_loader_config config = {
-        .source = source, .batch = 5, .threads = 2, .in_order = true, .help = true};
+        .source = source, .batch = 5, .threads = 2, .in_order = true, .consumer_assists = true};
     struct lade_error error = {.text = ""};
     struct lade_batch batch;
 

@@ -145,7 +145,7 @@ Test(loader_keep, memory_of_an_allocator)
     struct lade_loader_stats stats;
     struct lade_batch b;
 
-    lade_loader_measure(l, &stats);
+    lade_loader_stats(l, &stats);
     cr_assert_eq(atomic_load(&got), 3, "slots, and one for the worker");
     cr_assert_eq((uint64_t)atomic_load(&batch_bytes) + 3 * BATCH * sizeof(uint64_t), 3 * stats.slot_bytes);
     b = next_of(l);

@@ -94,7 +94,7 @@ static size_t taken_by(const struct lade_loader_config *config, uint64_t *slot_b
     struct lade_loader *l = open_loader(config);
     const size_t taken = bytes_out - before;
     struct lade_loader_stats stats;
-    lade_loader_measure(l, &stats);
+    lade_loader_stats(l, &stats);
     *slot_bytes = stats.slot_bytes;
     *most = bytes_most - before;
     lade_loader_destroy(l);
@@ -158,7 +158,7 @@ static char *state_with_levels(struct lade_loader_config *config, char *second[2
     config->shards = 2;
     for (config->shard = 0; config->shard < 2; config->shard++)
         first[config->shard] = leave_after(open_loader(config), 2, &t);
-    cr_assert_gt(lade_loader_join((const char *const *)first, 2, joined, sizeof joined, NULL), 0);
+    cr_assert_gt(lade_loader_merge_states((const char *const *)first, 2, joined, sizeof joined, NULL), 0);
     for (config->shard = 0; config->shard < 2; config->shard++)
         second[config->shard] = leave_after(resume(config, joined), 1, &t);
     config->shard = 0;
@@ -181,7 +181,7 @@ Test(loader_memory, states, .init = make_folder, .fini = remove_folder)
     cr_assert_geq(try_all(&config, state), 1 + 8 + 3 * 3 + 3, "three for what the state says");
     for (n = 0, size = 0; size == 0 && n < TRIES; n++) {
         until_failure = n;
-        size = lade_loader_join((const char *const *)second, 2, text, sizeof text, &error);
+        size = lade_loader_merge_states((const char *const *)second, 2, text, sizeof text, &error);
         until_failure = -1;
         cr_assert(size > 0 || is_lack(error.status, &error), "%d: %s", n, error.text);
     }

@@ -116,7 +116,7 @@ Test(loader_shuffle, only_where_reading_is_copying)
             cr_assert(t.seen[i] == 2 || (config.split && t.seen[i] == 0));
             came += t.seen[i];
         }
-        lade_loader_measure(l, &stats);
+        lade_loader_stats(l, &stats);
         cr_assert_eq(came, 2 * stats.part);
         lade_loader_destroy(l);
         tally_free(&t);
@@ -177,7 +177,7 @@ Test(loader_shuffle, draws_from_the_buffer)
                                             .buffer = BUFFER,
                                             .epochs = 3,
                                             .threads = threads,
-                                            .given_order = true,
+                                            .sequential = true,
                                             .in_order = true,
                                             .seed = 3};
         struct lade_loader *l = open_loader(&config);
@@ -233,7 +233,7 @@ Test(loader_shuffle, rules_for_faults)
                 lasts += b.last;
                 lade_loader_release(l, &b);
             }
-            lade_loader_measure(l, &stats);
+            lade_loader_stats(l, &stats);
             cr_assert_eq(error.status, status);
             if (rule == LADE_FAULT_FAIL)
                 cr_assert_eq(status, LADE_DAMAGED);
@@ -369,7 +369,7 @@ Test(loader_shuffle, a_late_worker_is_superseded, .timeout = 120)
             tally_init(&t, MANY);
             cr_assert_eq(take_all(l, &t, &batches), LADE_CLOSED);
             tally_expect(&t, 3);
-            lade_loader_measure(l, &stats);
+            lade_loader_stats(l, &stats);
             cr_assert_geq(stats.replaced, 1);
             cr_assert_geq(atomic_load(&trap.touched), 2);
             cr_assert_eq(lade_loader_stop(l, 0), LADE_TIMEOUT);

@@ -50,8 +50,8 @@ Test(loader_state, at_every_batch)
                                                   .split = kind & 1 ? split : NULL,
                                                   .part = kind & 1 ? 1 : 0,
                                                   .in_order = kind & 2,
-                                                  .help = kind & 4,
-                                                  .given_order = kind & 8,
+                                                  .consumer_assists = kind & 4,
+                                                  .sequential = kind & 8,
                                                   .batch = 5,
                                                   .threads = 1 + kind % 3,
                                                   .epochs = 2,
@@ -128,7 +128,7 @@ Test(loader_state, holes)
     struct gate g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
     struct lade_source *source = numbers_with(COUNT, pass, &g);
     struct lade_loader_config config = {
-        .source = source, .batch = 5, .threads = 2, .epochs = 1, .given_order = true, .worker_timeout = LADE_FOREVER};
+        .source = source, .batch = 5, .threads = 2, .epochs = 1, .sequential = true, .worker_timeout = LADE_FOREVER};
     struct lade_loader *l = open_loader(&config);
     struct tally t;
 
@@ -190,7 +190,7 @@ Test(loader_state, whose_state_it_is)
     } cases[] = {
         {plain, {.source = source, .batch = 5, .threads = 1, .seed = 1}},
         {plain, {.source = longer, .batch = 5, .threads = 1}},
-        {plain, {.source = source, .batch = 5, .threads = 1, .given_order = true}},
+        {plain, {.source = source, .batch = 5, .threads = 1, .sequential = true}},
         {plain, {.source = source, .batch = 5, .threads = 1, .shards = 2}},
         {plain, {.source = source, .batch = 5, .threads = 1, .draw = LADE_DRAW_BALANCED}},
         {plain, parted},
@@ -253,7 +253,7 @@ static void expect_damage(const struct lade_loader_config *config, const char *t
     cr_assert_eq(lade_loader_resume(&l, config, text, &error), LADE_DAMAGED, "%s", text);
     cr_assert(error.text[0] && !l);
     error.status = LADE_OK;
-    cr_assert_eq(lade_loader_join(&text, 1, joined, sizeof joined, &error), 0, "%s", text);
+    cr_assert_eq(lade_loader_merge_states(&text, 1, joined, sizeof joined, &error), 0, "%s", text);
     cr_assert_eq(error.status, LADE_DAMAGED);
 }
 

@@ -95,7 +95,7 @@ static struct lade_source *stream_of(struct stream *s)
         .kind = "words", .count = LADE_ENDLESS, .shape = {LADE_U8, 1, {16}}, .bytes = 16, .classes = 10};
     struct lade_source *source;
 
-    cr_assert_eq(lade_source_make(&source, &ops, s, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, s, &info, NULL), LADE_OK);
     return source;
 }
 
@@ -190,7 +190,7 @@ Test(loader_stream, a_stream_ends)
         cr_assert_eq(take_all(l, &t, &batches), LADE_CLOSED);
         for (uint64_t i = 0; i < 1000; i++)
             cr_assert_eq(t.seen[i], !(fails && i % 10 == 3));
-        lade_loader_measure(l, &stats);
+        lade_loader_stats(l, &stats);
         cr_assert_eq(stats.faults, 100 * fails);
         lade_loader_destroy(l);
         if (fails) {
@@ -257,7 +257,7 @@ Test(loader_stream, waits_until_the_buffer_is_half_full)
                                             .buffer = 64,
                                             .threads = 1,
                                             .epochs = 1,
-                                            .given_order = true,
+                                            .sequential = true,
                                             .worker_timeout = LADE_FOREVER};
         struct lade_loader *l = open_loader(&config);
         struct lade_batch b;
@@ -300,7 +300,7 @@ Test(loader_stream, workers_are_replaced)
         tally_init(&tally, COUNT);
         cr_assert_eq(take_all(l, &tally, &batches), LADE_CLOSED);
         tally_expect(&tally, 1);
-        lade_loader_measure(l, &stats);
+        lade_loader_stats(l, &stats);
         cr_assert(t.caught == 5 && stats.replaced >= 5 && stats.faults == 0);
         struct lade_batch b;
         let_go(&t);
@@ -347,7 +347,7 @@ bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *co
 }
 
 /* On a busy machine who takes a late worker's place is late itself before it has begun, and then has nothing to do. */
-Test(loader_stream, relieved_before_it_began, .timeout = 120)
+Test(loader_stream, superseded_before_it_began, .timeout = 120)
 {
     struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .every = COUNT};
     struct lade_source *source = numbers_with(COUNT, step_on, &t);
@@ -422,7 +422,7 @@ Test(loader_stream, cancel)
         struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .from = ready};
         struct lade_source *source = numbers_with(COUNT, step_on, &t);
         struct lade_loader_config config = {
-            .source = source, .batch = BATCH, .buffer = 40, .threads = 2, .given_order = true};
+            .source = source, .batch = BATCH, .buffer = 40, .threads = 2, .sequential = true};
         struct lade_loader *l = open_loader(&config);
         struct lade_batch b;
         pthread_t thread;

@@ -51,7 +51,7 @@ static inline struct lade_source *numbers_with(uint64_t count, int (*on_read)(vo
 
     cr_assert(self);
     *self = (struct numbered){count, on_read, context};
-    cr_assert_eq(lade_source_make(&source, &ops, self, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, self, &info, NULL), LADE_OK);
     return source;
 }
 

@@ -25,7 +25,7 @@ static struct lade_source *counted(uint64_t count)
     struct lade_source *source;
 
     cr_assert(self);
-    cr_assert_eq(lade_source_make(&source, &ops, self, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, self, &info, NULL), LADE_OK);
     return source;
 }
 

@@ -58,7 +58,7 @@ Test(array, samples_labels_keys_and_names)
     char name[8];
 
     cr_assert_eq(lade_source_open_array(&source, &a, &error), LADE_OK);
-    const struct lade_source_info *info = lade_source_about(source);
+    const struct lade_source_info *info = lade_source_info(source);
     cr_assert(info->count == 3 && info->bytes == 4 && info->classes == 5 && info->index_bytes == 0);
     cr_assert_eq(lade_source_read(source, 2, to, &label, &error), LADE_OK);
     cr_assert(to[0] == 500 && to[1] == 600 && label == 2);
@@ -147,7 +147,7 @@ Test(cifar, folder_files_parts_and_names, .init = make_folder, .fini = remove_fo
     put_cifar("test_batch.bin", 100, 2, 1);
     put_file("batches.meta.txt", names, sizeof names - 1);
     struct lade_source *source = open_good("cifar10:@");
-    const struct lade_source_info *info = lade_source_about(source);
+    const struct lade_source_info *info = lade_source_info(source);
     cr_assert(info->count == 15 && info->bytes == 3072 && info->classes == 10 && info->shape.dims == 3);
     cr_assert_str_eq(info->class_names[1], "automobile");
     cr_assert_str_eq(info->class_names[9], "truck");
@@ -157,15 +157,15 @@ Test(cifar, folder_files_parts_and_names, .init = make_folder, .fini = remove_fo
     check_cifar(source, 14, 44, 4);
     lade_source_close(source);
     source = open_good("cifar10:@,part=test");
-    cr_assert_eq(lade_source_about(source)->count, 2);
+    cr_assert_eq(lade_source_info(source)->count, 2);
     check_cifar(source, 1, 101, 1);
     lade_source_close(source);
     source = open_good("cifar10:@,part=all");
-    cr_assert_eq(lade_source_about(source)->count, 17);
+    cr_assert_eq(lade_source_info(source)->count, 17);
     lade_source_close(source);
     source = open_good("cifar10:@/data_batch_2.bin,@/test_batch.bin");
-    cr_assert_eq(lade_source_about(source)->count, 4);
-    cr_assert_null(lade_source_about(source)->class_names);
+    cr_assert_eq(lade_source_info(source)->count, 4);
+    cr_assert_null(lade_source_info(source)->class_names);
     check_cifar(source, 3, 101, 1);
     lade_source_close(source);
     refused("cifar10:@,part=some", LADE_INVALID, "part is train, test or all");
@@ -179,11 +179,11 @@ Test(cifar, hundred_has_two_labels, .init = make_folder, .fini = remove_folder)
 {
     put_cifar("train.bin", 17, 30, 2);
     struct lade_source *source = open_good("cifar100:@");
-    cr_assert_eq(lade_source_about(source)->classes, 100);
+    cr_assert_eq(lade_source_info(source)->classes, 100);
     check_cifar(source, 8, 25, 25);
     lade_source_close(source);
     source = open_good("cifar100:@,labels=coarse");
-    cr_assert_eq(lade_source_about(source)->classes, 20);
+    cr_assert_eq(lade_source_info(source)->classes, 20);
     check_cifar(source, 8, 25, 5);
     lade_source_close(source);
     refused("cifar100:@,labels=both", LADE_INVALID, "labels is fine or coarse");
@@ -245,8 +245,8 @@ Test(idx, every_type_of_the_format, .init = make_folder, .fini = remove_folder)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lade_source *source = open_good(cases[i].text);
         int64_t label = 5;
-        cr_assert_eq(lade_source_about(source)->count, cases[i].count);
-        cr_assert_eq(lade_source_about(source)->shape.dtype, cases[i].dtype);
+        cr_assert_eq(lade_source_info(source)->count, cases[i].count);
+        cr_assert_eq(lade_source_info(source)->shape.dtype, cases[i].dtype);
         cr_assert_eq(lade_source_read(source, cases[i].at, cases[i].to, &label, NULL), LADE_OK);
         cr_assert_eq(label, LADE_NO_LABEL);
         lade_source_close(source);
@@ -269,7 +269,7 @@ Test(idx, labels_and_their_damage, .init = make_folder, .fini = remove_folder)
     put_file("wide", wide, sizeof wide);
     put_file("more", more, sizeof more);
     struct lade_source *source = open_good("idx:@/s,@/l");
-    cr_assert_eq(lade_source_about(source)->classes, 8);
+    cr_assert_eq(lade_source_info(source)->classes, 8);
     cr_assert_eq(lade_source_read(source, 1, to, &label, NULL), LADE_OK);
     cr_assert(to[0] == 3 && to[1] == 4 && label == 3);
     lade_source_close(source);
@@ -304,13 +304,13 @@ Test(npy, types_orders_and_labels, .init = make_folder, .fini = remove_folder)
     put_file("complex", complex, sizeof complex - 1);
     put_file("texts", texts, sizeof texts - 1);
     struct lade_source *source = open_good("npy:@/f32,labels=@/labels");
-    const struct lade_source_info *info = lade_source_about(source);
+    const struct lade_source_info *info = lade_source_info(source);
     cr_assert(info->count == 2 && info->classes == 3 && info->shape.dims == 1 && info->shape.dim[0] == 1);
     cr_assert_eq(lade_source_read(source, 1, &f, &label, NULL), LADE_OK);
     cr_assert(f == -2.0f && label == 1);
     lade_source_close(source);
     source = open_good("npy:@/big");
-    cr_assert(lade_source_about(source)->classes == 0);
+    cr_assert(lade_source_info(source)->classes == 0);
     cr_assert_eq(lade_source_read(source, 1, two, &label, NULL), LADE_OK);
     cr_assert(two[0] == 3 && two[1] == -1 && label == LADE_NO_LABEL);
     lade_source_close(source);
@@ -335,7 +335,7 @@ Test(records, label_anywhere_header_shape, .init = make_folder, .fini = remove_f
 
     put_file("r,1", bytes, sizeof bytes);
     struct lade_source *source = open_good("records:@/r\\,1,size=6,header=2,label=2:2,classes=300,shape=2x2");
-    const struct lade_source_info *info = lade_source_about(source);
+    const struct lade_source_info *info = lade_source_info(source);
     cr_assert(info->count == 2 && info->bytes == 4 && info->classes == 300 && info->shape.dims == 2);
     cr_assert_eq(lade_source_read(source, 0, to, &label, NULL), LADE_OK);
     cr_assert_arr_eq(to, ((uint8_t[]){1, 2, 3, 4}), 4);
@@ -345,13 +345,13 @@ Test(records, label_anywhere_header_shape, .init = make_folder, .fini = remove_f
     cr_assert_eq(label, 257);
     lade_source_close(source);
     source = open_good("records:@/r\\,1,size=7,label=6:1");
-    cr_assert_eq(lade_source_about(source)->classes, 256);
+    cr_assert_eq(lade_source_info(source)->classes, 256);
     cr_assert_eq(lade_source_read(source, 1, to, &label, NULL), LADE_OK);
     cr_assert_arr_eq(to, ((uint8_t[]){4, 5, 6, 1, 1, 7}), 6);
     cr_assert_eq(label, 8);
     lade_source_close(source);
     source = open_good("records:@/r\\,1,size=2,dtype=u16");
-    cr_assert(lade_source_about(source)->count == 7 && lade_source_about(source)->shape.dtype == LADE_U16);
+    cr_assert(lade_source_info(source)->count == 7 && lade_source_info(source)->shape.dtype == LADE_U16);
     lade_source_close(source);
     source = open_good("records:@/r\\,1,size=7,label=4:1,classes=2");
     cr_assert_eq(lade_source_read(source, 0, to, &label, &error), LADE_DAMAGED);
@@ -416,16 +416,16 @@ Test(make, a_source_of_ones_own)
     uint64_t key;
     uint8_t to;
 
-    cr_assert_eq(lade_source_make(&source, &ops, &self, &info, &error), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, &error), LADE_OK);
     cr_assert_eq(lade_source_label(source, 4, &label, &error), LADE_OK);
     cr_assert(label == 1 && self == 1);
     lade_source_close(source);
     cr_assert_eq(self, -1);
     self = 0;
     ops = (struct lade_source_ops){.next = next_number, .close = close_number};
-    cr_assert_eq(lade_source_make(&source, &ops, &self, &info, &error), LADE_INVALID);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, &error), LADE_INVALID);
     info.count = LADE_ENDLESS;
-    cr_assert_eq(lade_source_make(&source, &ops, &self, &info, &error), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, &error), LADE_OK);
     cr_assert_eq(lade_source_read(source, 0, &to, &label, &error), LADE_INVALID);
     cr_assert_eq(lade_source_next(source, &to, NULL, NULL, NULL), LADE_OK);
     cr_assert_eq(lade_source_next(source, &to, &label, &key, &error), LADE_OK);
@@ -433,7 +433,7 @@ Test(make, a_source_of_ones_own)
     cr_assert_eq(lade_source_next(source, &to, &label, &key, &error), LADE_EMPTY);
     lade_source_close(source);
     info.bytes = 2;
-    cr_assert_eq(lade_source_make(&source, &ops, &self, &info, &error), LADE_INVALID);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, &error), LADE_INVALID);
 }
 
 /* Labels as a source of one's own may get them wrong: sample 3 has what self says, the others 0. */
@@ -492,7 +492,7 @@ Test(make, labels_that_are_not_below_the_classes_are_damage)
         uint8_t to[5];
         for (int with = 0; with < 2; with++) {
             info.count = 6;
-            cr_assert_eq(lade_source_make(&source, with ? &all : &plain, &self, &info, &error), LADE_OK);
+            cr_assert_eq(lade_source_open_custom(&source, with ? &all : &plain, &self, &info, &error), LADE_OK);
             label_is_damaged(lade_source_read(source, 3, to, &label, &error), &error);
             label_is_damaged(lade_source_read(source, 3, to, NULL, &error), &error);
             label_is_damaged(lade_source_label(source, 3, &label, &error), &error);
@@ -506,7 +506,7 @@ Test(make, labels_that_are_not_below_the_classes_are_damage)
             lade_source_close(source);
         }
         info.count = LADE_ENDLESS;
-        cr_assert_eq(lade_source_make(&source, &stream, &self, &info, &error), LADE_OK);
+        cr_assert_eq(lade_source_open_custom(&source, &stream, &self, &info, &error), LADE_OK);
         label_is_damaged(lade_source_next(source, to, &label, &key, &error), &error);
         label_is_damaged(lade_source_next(source, to, NULL, NULL, &error), &error);
         lade_source_close(source);
@@ -538,7 +538,7 @@ Test(make, gather_says_how_far_it_came)
     uint64_t done = 77;
     uint8_t to[3];
 
-    cr_assert_eq(lade_source_make(&source, &ops, &self, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, NULL), LADE_OK);
     cr_assert_eq(lade_source_gather(source, ids, 3, to, labels, &done, NULL), LADE_OK);
     cr_assert_eq(done, 3);
     done_as_told = 1000000;
@@ -586,7 +586,7 @@ Test(memory, does_not_grow_with_the_file, .init = make_folder, .fini = remove_fo
         put_file("f", "x", 1);
         cr_assert_eq(truncate(in_folder("@/f"), large ? 100 << 20 : 1 << 20), 0);
         struct lade_source *source = open_good("records:@/f,size=4096,label=0:1");
-        for (uint64_t i = 0; i < lade_source_about(source)->count; i++)
+        for (uint64_t i = 0; i < lade_source_info(source)->count; i++)
             cr_assert_eq(lade_source_read(source, i, to, NULL, NULL), LADE_OK);
         used[large] = anonymous();
         lade_source_close(source);

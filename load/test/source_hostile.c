@@ -230,7 +230,7 @@ Test(labels, of_all_widths)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lade_flat flat = {.parts = 1, .count = 1, .classes = LADE_CLASSES_MAX};
+        struct lade_flat flat = {.extents = 1, .count = 1, .classes = LADE_CLASSES_MAX};
         struct lade_error error;
         int64_t label;
         flat.labels = (struct lade_labels){.data = (const uint8_t *)cases[i].bytes,

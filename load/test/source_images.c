@@ -84,7 +84,7 @@ Test(images, classes_order_names_and_keys, .init = make_folder, .fini = remove_f
     put_file("a/.hidden.png", "x", 1);
     put_file("a/readme.txt", "x", 1);
     struct lade_source *source = open_good("images:@");
-    const struct lade_source_info *info = lade_source_about(source);
+    const struct lade_source_info *info = lade_source_info(source);
     cr_assert(info->count == 5 && info->classes == 3 && info->bytes == 12);
     cr_assert(info->shape.dim[0] == 2 && info->shape.dim[1] == 2 && info->shape.dim[2] == 3);
     cr_assert_str_eq(info->class_names[1], "a-b");
@@ -115,7 +115,7 @@ Test(images, without_classes, .init = make_folder, .fini = remove_folder)
     put_png("b.png", small, 2, 2);
     put_png("a.png", small, 2, 2);
     struct lade_source *source = open_good("images:@");
-    cr_assert(lade_source_about(source)->count == 2 && lade_source_about(source)->classes == 0);
+    cr_assert(lade_source_info(source)->count == 2 && lade_source_info(source)->classes == 0);
     cr_assert_eq(lade_source_read(source, 1, to, &label, NULL), LADE_OK);
     cr_assert_eq(label, LADE_NO_LABEL);
     lade_source_close(source);
@@ -218,7 +218,7 @@ Test(images, a_damaged_first_image, .init = make_folder, .fini = remove_folder)
     refused("images:@", LADE_DAMAGED, "a.png: is neither JPEG nor PNG");
     put_png("b.png", small, 2, 2);
     struct lade_source *source = open_good("images:@");
-    cr_assert_eq(lade_source_about(source)->bytes, 12);
+    cr_assert_eq(lade_source_info(source)->bytes, 12);
     cr_assert_eq(lade_source_read(source, 0, to, NULL, &error), LADE_DAMAGED);
     cr_assert_eq(lade_source_read(source, 1, to, NULL, &error), LADE_OK);
     lade_source_close(source);
@@ -268,7 +268,7 @@ Test(images, jpeg, .init = make_folder, .fini = remove_folder)
     put_jpeg("one/a.jpg", flat, 16, 24);
     put_jpeg("two/a.jpeg", flat, 16, 24);
     struct lade_source *source = open_good("images:@");
-    cr_assert(lade_source_about(source)->shape.dim[0] == 16 && lade_source_about(source)->shape.dim[1] == 24);
+    cr_assert(lade_source_info(source)->shape.dim[0] == 16 && lade_source_info(source)->shape.dim[1] == 24);
     cr_assert_eq(lade_source_read(source, 1, to, &label, NULL), LADE_OK);
     for (size_t i = 0; i < sizeof to; i++)
         cr_assert(to[i] >= 76 && to[i] <= 78);
@@ -290,7 +290,7 @@ Test(images, of_other_sizes_are_scaled_or_told, .init = make_folder, .fini = rem
     cr_assert(strstr(error.text, "x/b.png: has 1 x 4 pixels, the first image 2 x 2; size=") != NULL);
     lade_source_close(source);
     source = open_good("images:@,size=1x2");
-    cr_assert_eq(lade_source_about(source)->bytes, 6);
+    cr_assert_eq(lade_source_info(source)->bytes, 6);
     /* Means of neighbours: of 0 and 40, of 80 and 120. */
     cr_assert_eq(lade_source_read(source, 1, to, &label, &error), LADE_OK);
     cr_assert_arr_eq(to, ((uint8_t[]){20, 20, 20, 100, 100, 100}), 6);

@@ -97,7 +97,7 @@ static bool read_once(void (*change)(void), unsigned n, int *status)
     }
     cr_assert_eq(size, strlen(text) + 1);
     /* To join looks at a state as to resume does, and needs no threads. */
-    *status = lade_loader_join(&state, 1, joined, sizeof joined, &error) > 0 ? LADE_OK : error.status;
+    *status = lade_loader_merge_states(&state, 1, joined, sizeof joined, &error) > 0 ? LADE_OK : error.status;
     cr_assert_eq(*status == LADE_OK, is_state(text, old_text) || is_state(text, new_text), "taken for a state: %s",
                  text);
     cr_assert(*status == LADE_OK || (*status == LADE_DAMAGED && error.text[0]));

@@ -46,7 +46,7 @@ Test(synthetic, golden)
         int64_t label, again;
         cr_assert_eq(lade_source_read(source, golden[g].i, to, &label, NULL), LADE_OK);
         cr_assert_eq(label, golden[g].label);
-        cr_assert_eq(fnv(to, lade_source_about(source)->bytes), golden[g].hash, "golden %d", (int)g);
+        cr_assert_eq(fnv(to, lade_source_info(source)->bytes), golden[g].hash, "golden %d", (int)g);
         cr_assert_eq(lade_source_label(source, golden[g].i, &again, NULL), LADE_OK);
         cr_assert_eq(label, again);
         lade_source_close(source);
@@ -79,7 +79,7 @@ Test(synthetic, a_random_seed_is_reported)
 Test(synthetic, default_is_shaped_like_cifar)
 {
     struct lade_source *source = open_good("synthetic");
-    const struct lade_source_info *info = lade_source_about(source);
+    const struct lade_source_info *info = lade_source_info(source);
     uint8_t to;
 
     cr_assert(info->count == 50000 && info->bytes == 3072 && info->classes == 10 && info->index_bytes == 0);
@@ -207,7 +207,7 @@ Test(synthetic, a_stream_hands_out_each_sample_once)
     pthread_t thread[THREADS];
 
     endless = open_good("synthetic:count=endless,shape=3");
-    cr_assert_eq(lade_source_about(endless)->count, LADE_ENDLESS);
+    cr_assert_eq(lade_source_info(endless)->count, LADE_ENDLESS);
     cr_assert_eq(pthread_barrier_init(&together, NULL, THREADS), 0);
     for (int t = 0; t < THREADS; t++)
         cr_assert_eq(pthread_create(&thread[t], NULL, take, keys + t * EACH), 0);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct lade_draw draw = {1, 2, 0};
+static const struct lade_rng_context rng = {1, 2, 0};
 
 static struct lade_pipeline *made(enum lade_dtype dtype, enum lade_layout layout, uint32_t h, uint32_t w, uint32_t c)
 {
@@ -25,7 +25,7 @@ static void gives(struct lade_pipeline *p, const void *from, const void *expecte
     cr_assert(bytes < sizeof to && needed < sizeof scratch);
     memset(to, 0xee, sizeof to);
     memset(scratch, 0xdd, sizeof scratch);
-    cr_assert_eq(lade_pipeline_run(p, &draw, from, to, scratch), LADE_OK);
+    cr_assert_eq(lade_pipeline_run(p, &rng, from, to, scratch), LADE_OK);
     cr_assert_arr_eq(to, expected, bytes);
     cr_assert_eq(to[bytes], 0xee, "no byte behind the image is written");
     cr_assert_eq(scratch[needed], 0xdd, "nor behind the scratch");
@@ -124,7 +124,7 @@ Test(crop, random_places)
         from[i] = (uint8_t)(1 + i % 251);
     cr_assert_eq(lade_pipeline_crop_random(p, 4, 32, 32), LADE_OK);
     for (uint64_t id = 0; id < 32; id++) {
-        cr_assert_eq(lade_pipeline_run(p, &(struct lade_draw){1, 2, id}, from, to, NULL), LADE_OK);
+        cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 2, id}, from, to, NULL), LADE_OK);
         for (int y = 0; y < 32; y++)
             for (int x = 0; x < 32; x++) {
                 int row = y + places[id][0] - 4, column = x + places[id][1] - 4;
@@ -146,7 +146,7 @@ Test(crop, far_outside)
 
     cr_assert_eq(lade_pipeline_crop_random(p, 2, 1, 1), LADE_OK);
     for (uint64_t id = 0; id < 200; id++) {
-        cr_assert_eq(lade_pipeline_run(p, &(struct lade_draw){1, 1, id}, from, to, NULL), LADE_OK);
+        cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 1, id}, from, to, NULL), LADE_OK);
         cr_assert((to[0] == 0 && to[1] == 0) || (to[0] == 1 && to[1] == 2));
         seen += to[0] == 1;
     }
@@ -166,7 +166,7 @@ Test(flip, half_of_the_samples)
     cr_assert_eq(lade_pipeline_layout(two, LADE_HWC), LADE_OK);
     cr_assert_eq(lade_pipeline_flip(two), LADE_OK);
     for (uint64_t id = 0; id < 6; id++) {
-        const struct lade_draw d = {1, 2, id};
+        const struct lade_rng_context d = {1, 2, id};
         cr_assert_eq(lade_pipeline_run(one, &d, "aAbBcC", to, NULL), LADE_OK);
         cr_assert_arr_eq(to, first[id] ? "cCbBaA" : "aAbBcC", 6);
         cr_assert_eq(lade_pipeline_run(two, &d, "aAbBcC", to, scratch), LADE_OK);
@@ -182,7 +182,7 @@ Test(flip, planes)
     char to[6];
 
     cr_assert_eq(lade_pipeline_flip(p), LADE_OK);
-    cr_assert_eq(lade_pipeline_run(p, &(struct lade_draw){1, 2, 3}, "abcABC", to, NULL), LADE_OK);
+    cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 2, 3}, "abcABC", to, NULL), LADE_OK);
     cr_assert_arr_eq(to, "cbaCBA", 6);
     lade_pipeline_destroy(p);
 }
@@ -257,10 +257,10 @@ Test(call, a_function_of_ones_own)
 
     cr_assert_eq(lade_pipeline_layout(p, LADE_HWC), LADE_OK);
     cr_assert_eq(lade_pipeline_call(p, first_pixel, &word, &out), LADE_OK);
-    cr_assert_eq(lade_pipeline_run(p, &draw, "abcdef", to, scratch), LADE_OK);
+    cr_assert_eq(lade_pipeline_run(p, &rng, "abcdef", to, scratch), LADE_OK);
     cr_assert_arr_eq(to, "ab", 2);
     cr_assert_eq(word, UINT64_C(0xfdfd951b811731c2));
-    cr_assert_eq(lade_pipeline_run(p, &draw, "xbcdef", to, scratch), LADE_DAMAGED);
+    cr_assert_eq(lade_pipeline_run(p, &rng, "xbcdef", to, scratch), LADE_DAMAGED);
     cr_assert_eq(lade_pipeline_call(p, NULL, NULL, &out), LADE_INVALID);
     lade_pipeline_destroy(p);
 }
@@ -310,7 +310,7 @@ Test(pipeline, draws_depend_on_seed_epoch_and_id)
 
     cr_assert_eq(lade_pipeline_flip(p), LADE_OK);
     for (uint64_t i = 0; i < 64; i++) {
-        const struct lade_draw d[4] = {{1, 1, i}, {2, 1, i}, {1, 2, i}, {1, 1, i + 64}};
+        const struct lade_rng_context d[4] = {{1, 1, i}, {2, 1, i}, {1, 2, i}, {1, 1, i + 64}};
         for (int k = 0; k < 4; k++) {
             cr_assert_eq(lade_pipeline_run(p, &d[k], "ab", to, NULL), LADE_OK);
             flips[k] |= (uint64_t)(to[0] == 'b') << i;

@@ -68,13 +68,13 @@ static void use_bag(void)
 {
     struct lade_bag *bag = NULL;
     GUARDED(struct lade_bag_config, config);
-    GUARDED(struct lade_bag_counts, counts);
+    GUARDED(struct lade_bag_stats, counts);
 
     config.it.capacity = 3;
     config.it.handles = 1;
     REFUSED(config, lade_bag_create(&bag, &config.it));
     EXPECT(lade_bag_create(&bag, &config.it) == LADE_OK);
-    FILLED(counts, (lade_bag_count(bag, &counts.it), LADE_OK));
+    FILLED(counts, (lade_bag_stats(bag, &counts.it), LADE_OK));
     EXPECT(counts.it.put == 0 && counts.it.scanned == 0);
     INTACT(counts);
     lade_bag_destroy(bag);
@@ -84,7 +84,7 @@ static void use_rings(void)
 {
     struct lade_spsc *spsc = NULL;
     struct lade_mpmc *mpmc = NULL;
-    GUARDED(struct lade_ring_config, config);
+    GUARDED(struct lade_batch_ring_config, config);
 
     config.it.capacity = 3;
     REFUSED(config, lade_spsc_create(&spsc, &config.it));
@@ -105,7 +105,7 @@ static void use_table(void)
 
     REFUSED(config, lade_table_create(&table, &config.it));
     EXPECT(lade_table_create(&table, &config.it) == LADE_OK && lade_table_insert(table, 7, 1, NULL) == LADE_OK);
-    FILLED(stats, lade_table_measure(table, &stats.it));
+    FILLED(stats, lade_table_stats(table, &stats.it));
     EXPECT(stats.it.keys == 1 && stats.it.growths == 0);
     INTACT(stats);
     lade_table_destroy(table);
@@ -122,9 +122,9 @@ static void use_split(void)
     config.it.parts = 2;
     REFUSED(config, lade_split_create(&split, &config.it, NULL));
     EXPECT(lade_split_create(&split, &config.it, NULL) == LADE_OK);
-    FILLED(stats, lade_split_measure(split, &stats.it, NULL));
+    FILLED(stats, lade_split_stats(split, &stats.it, NULL));
     EXPECT(stats.it.keys == 0);
-    FILLED(config, (lade_split_configuration(split, &config.it), LADE_OK));
+    FILLED(config, (lade_split_get_config(split, &config.it), LADE_OK));
     EXPECT(config.it.parts == 2);
     FILLED(tests, lade_split_audit(count, 2, 2, NULL, &tests.it));
     EXPECT(tests.it.least == 10);
@@ -192,10 +192,10 @@ static void use_sources(void)
     info.it.count = 4;
     info.it.shape.dtype = LADE_U8;
     info.it.bytes = 1;
-    REFUSED(ops, lade_source_make(&source, &ops.it, NULL, &info.it, NULL));
-    REFUSED(info, lade_source_make(&source, &ops.it, NULL, &info.it, NULL));
-    EXPECT(lade_source_make(&source, &ops.it, NULL, &info.it, NULL) == LADE_OK);
-    EXPECT(lade_source_about(source)->count == 4);
+    REFUSED(ops, lade_source_open_custom(&source, &ops.it, NULL, &info.it, NULL));
+    REFUSED(info, lade_source_open_custom(&source, &ops.it, NULL, &info.it, NULL));
+    EXPECT(lade_source_open_custom(&source, &ops.it, NULL, &info.it, NULL) == LADE_OK);
+    EXPECT(lade_source_info(source)->count == 4);
     lade_source_close(source);
 }
 
@@ -223,7 +223,7 @@ static void use_loader(void)
     EXPECT(batch.it.count == 10 && batch.it.memory);
     INTACT(batch);
     lade_loader_release(loader, &batch.it);
-    FILLED(stats, (lade_loader_measure(loader, &stats.it), LADE_OK));
+    FILLED(stats, (lade_loader_stats(loader, &stats.it), LADE_OK));
     EXPECT(stats.it.delivered == 1 && stats.it.samples == 100);
     INTACT(stats);
     EXPECT(lade_loader_state(loader, state, sizeof state) <= sizeof state);
@@ -259,7 +259,7 @@ static void use_feeder(void)
     EXPECT(batch.it.rows == 64);
     INTACT(batch);
     EXPECT(lade_feeder_release(feeder, &batch.it, LADE_DONE_NOW, NULL) == LADE_OK);
-    FILLED(stats, (lade_feeder_count(feeder, &stats.it), LADE_OK));
+    FILLED(stats, (lade_feeder_stats(feeder, &stats.it), LADE_OK));
     EXPECT(stats.it.taken == 1);
     INTACT(stats);
     lade_feeder_destroy(feeder);

@@ -15,6 +15,6 @@ static void prepare(void)
 {
     make_bag(1);
     assert(put(0, 1) == LADE_OK && draw(0) == 1);
-    atomic_fetch_add(&bag->limit, LIMIT_VERSION | LIMIT_CHECK);
+    atomic_fetch_add(&bag->active, ACTIVE_VERSION | ACTIVE_CHECK);
     atomic_store(&bag->group[0], next_state(atomic_load(&bag->group[0]), CHECK_EMPTY));
 }

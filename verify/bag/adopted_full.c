@@ -15,6 +15,6 @@ static void prepare(void)
 {
     make_bag(1);
     assert(put(0, 1) == LADE_OK);
-    atomic_store(&bag->room, next_state(atomic_load(&bag->room), CHECK_FULL));
+    atomic_store(&bag->full_state, next_state(atomic_load(&bag->full_state), CHECK_FULL));
     atomic_store(&bag->group[0], next_state(atomic_load(&bag->group[0]), CHECK_FULL));
 }

@@ -1,5 +1,5 @@
 /* harness
- * property: EMPTY is true at an instant of the call, also where the limit and the group need not be changed by the put
+ * property: EMPTY is true at an instant of the call, also where the active word and the group need not be changed by the put
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, in use before; put, then look at a flag, against set the flag, then draw

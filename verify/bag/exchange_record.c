@@ -28,7 +28,7 @@ static uint64_t find(int id)
 {
     if (lade_bag_choose_by_passes(handle[id], DRAW, 0) != LADE_OK)
         return 0;
-    removed(handle[id], handle[id]->seen, HAND_OUT, record[id], false);
+    release_element(handle[id], handle[id]->seen, HAND_OUT, record[id], false);
     return check_record(record[id]);
 }
 

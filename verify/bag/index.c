@@ -10,7 +10,7 @@
 #define SEQUENTIAL
 #include "harness.h"
 
-#include "bag_make.c"
+#include "bag_create.c"
 #include "bag_slot.h"
 
 uint64_t nondet_uint64(void);
@@ -46,11 +46,11 @@ static void words(struct lade_bag *b)
     assert(state_of(next) == state);
     assert(next / STATE_VERSION == (word / STATE_VERSION + 1) % (UINT64_MAX / STATE_VERSION + 1));
     assume(more <= b->groups);
-    next = next_limit(word, more);
-    assert(used(next) == more && !(next & LIMIT_CHECK));
-    assert((next & LIMIT_CLOSED) == (word & LIMIT_CLOSED));
-    assert(next / LIMIT_VERSION == (word / LIMIT_VERSION + 1) % LIMIT_VERSION);
-    if (next & LIMIT_CLOSED)
+    next = next_active(word, more);
+    assert(used(next) == more && !(next & ACTIVE_CHECK));
+    assert((next & ACTIVE_CLOSED) == (word & ACTIVE_CLOSED));
+    assert(next / ACTIVE_VERSION == (word / ACTIVE_VERSION + 1) % ACTIVE_VERSION);
+    if (next & ACTIVE_CLOSED)
         cover(closed);
 }
 
@@ -104,7 +104,7 @@ static void thread(int id)
     b.config.handles = (unsigned)nondet_uint64();
     b.config.kind = (enum lade_bag_kind)(nondet_uint64() % 3);
     b.config.record_size = (size_t)nondet_uint64();
-    b.config.loans = (unsigned)nondet_uint64();
+    b.config.max_loans = (unsigned)nondet_uint64();
     b.config.release = b.config.kind == LADE_BAG_REFS ? (void (*)(struct lade_ref *))1 : NULL;
     assume(is_valid_config(&b.config));
     b.groups = (b.config.capacity + LADE_BAG_GROUP - 1) / LADE_BAG_GROUP;

@@ -38,7 +38,7 @@ static void thread(int id)
 
 static void finish(void)
 {
-    static struct lade_bag_counts counts;
+    static struct lade_bag_stats counts;
 
     assert(draw_record(THREADS) == 2);
     /* Every cell is in its place again: each handle can put and draw. */
@@ -46,7 +46,7 @@ static void finish(void)
         assert(put_record(i, 5) == LADE_OK);
         assert(draw_record(i) == 5);
     }
-    lade_bag_count(bag, &counts);
+    lade_bag_stats(bag, &counts);
     assert(counts.sampled == counts.given_back && counts.put == counts.drawn);
     lade_bag_destroy(bag);
 }

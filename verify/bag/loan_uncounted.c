@@ -25,7 +25,7 @@ static void setup(void)
     /* As after 65,535 samples, all given back. */
     word = atomic_load(&bag->slot[0]);
     atomic_store(&bag->slot[0], word | TIMES_FULL << TIMES_SHIFT);
-    atomic_store(&bag->loans[word & CELL_BITS], -(int64_t)TIMES_FULL);
+    atomic_store(&bag->cell_refs[word & CELL_BITS], -(int64_t)TIMES_FULL);
 }
 
 static void thread(int id)

@@ -33,7 +33,7 @@ static void thread(int id)
 {
     static _Atomic uint64_t slot[3], group[1];
     static uint64_t cell[4];
-    static _Atomic int64_t loans[4];
+    static _Atomic int64_t cell_refs[4];
     static struct lade_bag b;
     static struct lade_bag_handle h;
     uint64_t n = nondet_uint64() % 3 + 1, round = nondet_uint64(), at = nondet_uint64() % n;
@@ -43,7 +43,7 @@ static void thread(int id)
     (void)id;
     assume(round < UINT64_C(1) << 60);
     b.slot = slot, b.group = group, b.groups = 1, b.held = CELL_HELD, b.cells = true;
-    b.cell = (unsigned char *)cell, b.loans = loans, b.element = b.stride = 8, b.handle = &h;
+    b.cell = (unsigned char *)cell, b.cell_refs = cell_refs, b.element = b.stride = 8, b.handle = &h;
     b.config.capacity = n, b.config.handles = 1, b.config.full = LADE_BAG_EVICT_OLDEST, b.config.drop = drop;
     h.bag = &b, h.spare = 3;
     atomic_init(&b.ticket, round * n + at);

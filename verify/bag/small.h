@@ -21,8 +21,8 @@
 #ifdef RANDOM_WORDS
 /* The bag's own random choice, with words that the harness gives by lade_random_refill(). */
 #define lade_random_init(random, key, id) ((random)->next = LADE_RANDOM_BUFFER)
-#define LADE_LIB_FETCH_H /* checkers know no prefetch */
-#define lade_fetch(place) ((void)(place))
+#define LADE_LIB_PREFETCH_H /* checkers know no prefetch */
+#define lade_prefetch(place) ((void)(place))
 #else
 #define lade_random_init(random, key, id) ((void)(random))
 #define LADE_BAG_BELOW(random, n) ((void)(random), below(n))
@@ -44,7 +44,7 @@ static void *copy(void *to, const void *from, size_t size)
         struct lade_bag_config *t = to;
         const struct lade_bag_config *f = from;
         t->capacity = f->capacity, t->handles = f->handles, t->kind = f->kind, t->record_size = f->record_size;
-        t->loans = f->loans, t->full = f->full, t->max_times_sampled = f->max_times_sampled;
+        t->max_loans = f->max_loans, t->full = f->full, t->max_times_sampled = f->max_times_sampled;
         t->byte_budget = f->byte_budget, t->bytes = f->bytes, t->samples_per_insert = f->samples_per_insert;
         t->ratio_slack = f->ratio_slack, t->seed = f->seed, t->release = f->release, t->drop = f->drop;
         t->context = f->context, t->alloc = f->alloc;
@@ -65,8 +65,8 @@ static void *copy(void *to, const void *from, size_t size)
 #define getrandom(seed, size, flags) (-1) /* seeds are given */
 
 #include "bag.c"
-#include "bag_check.c"
-#include "bag_make.c"
+#include "bag_scan.c"
+#include "bag_create.c"
 #include "bag_sample.c"
 
 /* Nobody waits, unless the harness has a futex of its own. */

@@ -43,7 +43,7 @@ enum { RECORD = 23, CALLS = 6 };
 
 static struct lade_bag bag;
 static struct lade_bag_handle handle;
-static unsigned char room[RECORD];
+static unsigned char scratch[RECORD];
 static uint64_t given; /* bytes that read() gave */
 static int calls, puts, puts_before;
 static uint64_t at_head; /* where the block began */
@@ -72,11 +72,11 @@ static bool read_any(void *context, void *bytes, size_t size)
     return true;
 }
 
-void *lade_bag_room(struct lade_bag_handle *h)
+void *lade_bag_scratch(struct lade_bag_handle *h)
 {
     assert(h == &handle && !fits_block(&bag));
     cover(large);
-    return room;
+    return scratch;
 }
 
 int lade_bag_put_sampled(struct lade_bag_handle *h, const void *element, uint64_t times)

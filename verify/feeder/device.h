@@ -26,7 +26,7 @@ static _Atomic uint64_t device_put[STREAMS];
 static struct device_event device_ready[DEPTH], device_done[DEPTH];
 static struct device_event *device_waits; /* what the next copy is to run behind */
 
-static void make_events(struct lade_slot *slot)
+static void make_events(struct lade_staging_slot *slot)
 {
     long i = slot->staging == &staging[0] ? 0 : 1;
 

@@ -30,7 +30,7 @@ static void thread(int id)
         uint64_t number = 0;
         int status = lade_slots_take(&feeder.slots, &number);
         if (status == LADE_DEVICE) {
-            assert(say_end(&feeder, status, number, NULL) == LADE_DEVICE);
+            assert(report_end(&feeder, status, number, NULL) == LADE_DEVICE);
             cover(heard);
         }
     }

@@ -1,7 +1,7 @@
 /* harness
- * property: the last consumer that fills, or thread, notifies a close that waits for it
+ * property: the last consumer that fills, or thread, notifies a stop that waits for it
  * threads: 2
- * bound: close against a consumer that is about to fill
+ * bound: stop against a consumer that is about to fill
  * executions: 16
  * cover: slept
  */

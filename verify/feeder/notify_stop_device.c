@@ -1,7 +1,7 @@
 /* harness
  * property: a stop notifies a filler that waits for a device that hangs
  * threads: 2
- * bound: 1 slot whose copy never ends; close against the filler
+ * bound: 1 slot whose copy never ends; stop against the filler
  * executions: 5
  * cover: slept
  */

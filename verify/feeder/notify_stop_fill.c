@@ -1,7 +1,7 @@
 /* harness
  * property: a stop notifies a filler that waits for a slot
  * threads: 2
- * bound: 1 slot, in use; close against a filler that waits
+ * bound: 1 slot, in use; stop against a filler that waits
  * executions: 5
  * cover: slept
  */

@@ -1,7 +1,7 @@
 /* harness
  * property: a stop notifies a consumer that waits for a batch
  * threads: 2
- * bound: 1 slot, in use; close against a consumer that waits
+ * bound: 1 slot, in use; stop against a consumer that waits
  * executions: 5
  * cover: slept
  */

@@ -49,7 +49,7 @@ int lade_feeder_set_slack(int slack)
 
 static struct lade_feeder feeder;
 static struct lade_turn turns[DEPTH];
-static struct lade_slot slots[DEPTH];
+static struct lade_staging_slot slots[DEPTH];
 
 /* Plain words: who writes or reads them out of turn is caught. */
 static uint64_t staging[DEPTH], memory[DEPTH];
@@ -74,8 +74,8 @@ size_t lade_shape_bytes(const struct lade_shape *shape)
     return sizeof(uint64_t);
 }
 
-int lade_feeder_say(struct lade_error *error, int status, const char *backend,
-                    const struct lade_device_failure *failure)
+int lade_feeder_error(struct lade_error *error, int status, const char *backend,
+                      const struct lade_device_failure *failure)
 {
     (void)error;
     (void)backend;
@@ -83,7 +83,7 @@ int lade_feeder_say(struct lade_error *error, int status, const char *backend,
     return status;
 }
 
-int lade_feeder_say_rows(struct lade_error *error, uint64_t rows, uint64_t most)
+int lade_feeder_error_rows(struct lade_error *error, uint64_t rows, uint64_t most)
 {
     (void)error;
     (void)rows;
@@ -92,7 +92,7 @@ int lade_feeder_say_rows(struct lade_error *error, uint64_t rows, uint64_t most)
     return LADE_INVALID;
 }
 
-int lade_feeder_say_answer(struct lade_error *error, int answer)
+int lade_feeder_error_answer(struct lade_error *error, int answer)
 {
     (void)error;
     (void)answer;
@@ -100,7 +100,7 @@ int lade_feeder_say_answer(struct lade_error *error, int answer)
     return LADE_IO;
 }
 
-int lade_feeder_say_fill(struct lade_error *error, const struct lade_slot *slot)
+int lade_feeder_error_fill(struct lade_error *error, const struct lade_staging_slot *slot)
 {
     (void)error;
     return slot->status;
@@ -161,7 +161,7 @@ static int device_query(void *self, void *event, struct lade_device_failure *fai
     return 1;
 }
 
-static void make_events(struct lade_slot *slot)
+static void make_events(struct lade_staging_slot *slot)
 {
     (void)slot;
 }
@@ -193,7 +193,7 @@ static void make_feeder(void)
     atomic_init(&feeder.failing, false);
     atomic_init(&feeder.running, 0);
     lade_event_init(&feeder.gone);
-    feeder.help = false;
+    feeder.consumer_assists = false;
     lade_slots_init(&feeder.slots, turns, DEPTH);
     copies = 0;
     for (int i = 0; i < DEPTH; i++) {

@@ -25,7 +25,7 @@ static void setup(void)
     atomic_init(&leaves, 0);
     lade_ref_init(&loader.users);
     assert(lade_memory_create(&loader, &mine, 0, false, NULL) == LADE_OK);
-    lade_slot_use(&loader, &slot[0], mine, 1);
+    lade_batch_buffer_use(&loader, &slot[0], mine, 1);
     slot[0].count = 1;
     *(uint64_t *)mine->block = bytes_of(7);
     lade_loader_hand_out(&loader, &batch, 0, &slot[0], mine);
@@ -43,7 +43,7 @@ static void thread(int id)
     } else if (id == 1) {
         assert(*(uint64_t *)batch.samples == bytes_of(7));
         assert(lade_memory_let_go(mine, 1, LADE_DONE_NOW, NULL) == LADE_OK);
-    } else if (lade_ring_reuse(&loader.ring, &buffer)) {
+    } else if (lade_batch_ring_reuse(&loader.ring, &buffer)) {
         *(uint64_t *)(void *)slot[0].samples = bytes_of(8);
         cover(refilled);
     }

@@ -28,7 +28,7 @@ static void setup(void)
 static void make(int id, uint64_t k)
 {
     content[id] = 100 * (uint64_t)id + k;
-    if (lade_ring_publish(&ring, k, (uint64_t)id))
+    if (lade_batch_ring_publish(&ring, k, (uint64_t)id))
         has[id] = false;
 }
 
@@ -36,16 +36,16 @@ static void thread(int id)
 {
     if (id < 2) {
         make(id, 0);
-        if (has[id] && lade_ring_has_place(&ring, 1))
+        if (has[id] && lade_batch_ring_has_place(&ring, 1))
             make(id, 1);
         return;
     }
     uint64_t buffer;
-    for (uint64_t k = 0; k < 2 && lade_ring_look(&ring, k, &buffer); k++) {
+    for (uint64_t k = 0; k < 2 && lade_batch_ring_look(&ring, k, &buffer); k++) {
         assert(content[buffer] == 100 * buffer + k);
         taken++;
         held |= UINT64_C(1) << buffer;
-        lade_ring_advance(&ring, k + 1);
+        lade_batch_ring_advance(&ring, k + 1);
         if (buffer == 0 && k == 0)
             cover(late);
         if (buffer == 1 && k == 0)
@@ -57,7 +57,7 @@ static void finish(void)
 {
     uint64_t buffer;
 
-    if (lade_ring_look(&ring, taken, &buffer)) {
+    if (lade_batch_ring_look(&ring, taken, &buffer)) {
         assert(content[buffer] == 100 * buffer + taken);
         held |= UINT64_C(1) << buffer;
         taken++;

@@ -27,21 +27,21 @@ static void thread(int id)
 
     if (id == 0) {
         content[2] = 30;
-        late_won = lade_ring_publish(&ring, 0, 2);
+        late_won = lade_batch_ring_publish(&ring, 0, 2);
         if (!late_won)
             content[2] = 31; /* nobody else has it */
         return;
     }
     content[0] = 10;
-    bool won = lade_ring_publish(&ring, 0, 0);
+    bool won = lade_batch_ring_publish(&ring, 0, 0);
     /* The consumer, for which this thread does its work. */
-    assert(lade_ring_look(&ring, 0, &buffer));
+    assert(lade_batch_ring_look(&ring, 0, &buffer));
     assert(buffer == (won ? 0 : 2) && content[buffer] == (won ? 10 : 30));
-    lade_ring_advance(&ring, 1);
-    assert(lade_ring_has_place(&ring, 1));
+    lade_batch_ring_advance(&ring, 1);
+    assert(lade_batch_ring_has_place(&ring, 1));
     content[1] = 11;
-    assert(lade_ring_publish(&ring, 1, 1));
-    assert(lade_ring_look(&ring, 1, &buffer) && buffer == 1 && content[1] == 11);
+    assert(lade_batch_ring_publish(&ring, 1, 1));
+    assert(lade_batch_ring_look(&ring, 1, &buffer) && buffer == 1 && content[1] == 11);
     if (!won)
         cover(late_first);
     else
@@ -52,6 +52,6 @@ static void finish(void)
 {
     uint64_t buffer;
 
-    assert(lade_ring_look(&ring, 1, &buffer) && buffer == 1);
+    assert(lade_batch_ring_look(&ring, 1, &buffer) && buffer == 1);
     assert(content[2] == (late_won ? 30 : 31));
 }

@@ -17,7 +17,7 @@ static int look_or_await(void *context, int64_t *until)
     uint64_t buffer;
 
     (void)context, (void)until;
-    return lade_ring_look(&ring, 0, &buffer) || lade_ring_look(&ring, 1, &buffer) ? LADE_OK : LADE_AWAIT;
+    return lade_batch_ring_look(&ring, 0, &buffer) || lade_batch_ring_look(&ring, 1, &buffer) ? LADE_OK : LADE_AWAIT;
 }
 
 static void setup(void)
@@ -29,10 +29,10 @@ static void setup(void)
 static void thread(int id)
 {
     if (id == 0) {
-        assert(lade_ring_publish(&ring, 1, 1));
-        lade_ring_notify(&ring, &ready, 1);
+        assert(lade_batch_ring_publish(&ring, 1, 1));
+        lade_batch_ring_notify(&ring, &ready, 1);
     } else {
-        lade_ring_await(&ring, LADE_ANY_BATCH);
+        lade_batch_ring_await(&ring, LADE_ANY_BATCH);
         (void)lade_event_await(&ready, look_or_await, NULL, TIME_ENOUGH);
     }
 }

@@ -17,7 +17,7 @@ static int look_or_await(void *context, int64_t *until)
     uint64_t buffer;
 
     (void)context, (void)until;
-    if (!lade_ring_look(&ring, 1, &buffer))
+    if (!lade_batch_ring_look(&ring, 1, &buffer))
         return LADE_AWAIT;
     assert(content[buffer] == 11);
     return LADE_OK;
@@ -33,10 +33,10 @@ static void thread(int id)
 {
     if (id == 0) {
         content[1] = 11;
-        assert(lade_ring_publish(&ring, 1, 1));
-        lade_ring_notify(&ring, &ready, 1);
+        assert(lade_batch_ring_publish(&ring, 1, 1));
+        lade_batch_ring_notify(&ring, &ready, 1);
     } else {
-        lade_ring_await(&ring, 1);
+        lade_batch_ring_await(&ring, 1);
         (void)lade_event_await(&ready, look_or_await, NULL, TIME_ENOUGH);
     }
 }

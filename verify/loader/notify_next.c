@@ -20,7 +20,7 @@ static int look_or_await(void *context, int64_t *until)
     uint64_t buffer;
 
     (void)context, (void)until;
-    return lade_ring_look(&ring, next, &buffer) ? LADE_OK : LADE_AWAIT;
+    return lade_batch_ring_look(&ring, next, &buffer) ? LADE_OK : LADE_AWAIT;
 }
 
 static void setup(void)
@@ -33,12 +33,12 @@ static void thread(int id)
 {
     if (id != SLEEPER) {
         uint64_t batch = (uint64_t)id / 2;
-        assert(lade_ring_publish(&ring, batch, batch));
-        lade_ring_notify(&ring, &ready, batch);
+        assert(lade_batch_ring_publish(&ring, batch, batch));
+        lade_batch_ring_notify(&ring, &ready, batch);
         return;
     }
     for (next = 0; next < 2 && !slept_on; next++) {
-        lade_ring_await(&ring, next);
+        lade_batch_ring_await(&ring, next);
         (void)lade_event_await(&ready, look_or_await, NULL, TIME_ENOUGH);
     }
 }

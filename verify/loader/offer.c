@@ -24,7 +24,7 @@ static void look_for(uint64_t batch)
 {
     bool last;
 
-    if (lade_ring_is_offered(&ring, batch, &last)) {
+    if (lade_batch_ring_is_offered(&ring, batch, &last)) {
         assert(!last && batch < 2);
         assert(atomic_load_explicit(&list[batch], memory_order_relaxed) == batch + 10);
         if (batch == 0)
@@ -44,7 +44,7 @@ static void thread(int id)
     if (id == 0) {
         for (uint64_t k = 0; k < 2; k++) {
             atomic_store_explicit(&list[k], k + 10, memory_order_relaxed);
-            lade_ring_offer(&ring, k + 1, k == 1);
+            lade_batch_ring_offer(&ring, k + 1, k == 1);
         }
         return;
     }

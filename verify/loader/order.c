@@ -18,10 +18,10 @@ static void setup(void)
 
 static void make(uint64_t k)
 {
-    while (!lade_ring_has_place(&ring, k))
+    while (!lade_batch_ring_has_place(&ring, k))
         ;
     content[k] = k + 10;
-    assert(lade_ring_publish(&ring, k, k));
+    assert(lade_batch_ring_publish(&ring, k, k));
 }
 
 static void thread(int id)
@@ -33,13 +33,13 @@ static void thread(int id)
         make(1);
     } else {
         uint64_t buffer;
-        if (lade_ring_look(&ring, 1, &buffer) && !lade_ring_look(&ring, 0, &buffer))
+        if (lade_batch_ring_look(&ring, 1, &buffer) && !lade_batch_ring_look(&ring, 0, &buffer))
             cover(overtaken);
         for (uint64_t k = 0; k < 3; k++) {
-            while (!lade_ring_look(&ring, k, &buffer))
+            while (!lade_batch_ring_look(&ring, k, &buffer))
                 ;
             assert(buffer == k && content[buffer] == k + 10);
-            lade_ring_advance(&ring, k + 1);
+            lade_batch_ring_advance(&ring, k + 1);
         }
     }
 }

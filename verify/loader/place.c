@@ -23,20 +23,20 @@ static void thread(int id)
 {
     if (id == 0) {
         for (uint64_t k = 0; k < 2; k++) {
-            if (!lade_ring_has_place(&ring, k)) {
+            if (!lade_batch_ring_has_place(&ring, k)) {
                 cover(none);
                 return;
             }
             content[k] = k + 10;
-            assert(lade_ring_publish(&ring, k, k));
+            assert(lade_batch_ring_publish(&ring, k, k));
             made++;
             pause_here();
         }
     } else {
         uint64_t buffer;
-        for (uint64_t k = 0; k < 2 && lade_ring_look(&ring, k, &buffer); k++) {
+        for (uint64_t k = 0; k < 2 && lade_batch_ring_look(&ring, k, &buffer); k++) {
             assert(buffer == k && content[buffer] == k + 10);
-            lade_ring_advance(&ring, k + 1);
+            lade_batch_ring_advance(&ring, k + 1);
             taken++;
         }
         if (taken == 2)
@@ -50,7 +50,7 @@ static void finish(void)
 
     assert(taken <= made && made - taken <= PLACES);
     if (taken < made) {
-        assert(lade_ring_look(&ring, taken, &buffer));
+        assert(lade_batch_ring_look(&ring, taken, &buffer));
         assert(buffer == taken && content[buffer] == taken + 10);
         cover(left);
     }

@@ -1,7 +1,7 @@
 /* harness
  * property: each batch is planned by one worker, by the plan that the one before it has left
  * threads: 2
- * bound: one worker plans two batches and uses its first paper again, the other plans one
+ * bound: one worker plans two batches and uses its first plan record again, the other plans one
  * executions: 20
  * executions genmc: 11
  * cover: again
@@ -24,15 +24,15 @@ static void setup(void)
 
 static void plan(int id, int i)
 {
-    uint64_t word[LADE_PAPER_WORDS], read;
+    uint64_t word[LADE_PLAN_WORDS], read;
     bool done;
 
     do {
-        read = lade_ring_read_plan(&ring, word);
+        read = lade_batch_ring_read_plan(&ring, word);
         assert(word[1] == second(word[0]));
         planned[id][i] = word[0]++;
         word[1] = second(word[0]);
-        done = lade_ring_plan(&ring, read, word, &spare[id]);
+        done = lade_batch_ring_plan(&ring, read, word, &spare[id]);
         if (!done)
             cover(again);
     } while (!done);
@@ -47,11 +47,11 @@ static void thread(int id)
 
 static void finish(void)
 {
-    uint64_t at = atomic_load(&ring.plan) & LADE_PAPER_MASK;
+    uint64_t at = atomic_load(&ring.plan) & LADE_PLAN_MASK;
     uint64_t a = planned[0][0], b = planned[0][1], c = planned[1][0];
 
     assert(a < b && b < BATCHES && c < BATCHES && c != a && c != b);
-    assert(atomic_load(&paper[at].word[0]) == BATCHES && atomic_load(&paper[at].word[1]) == second(BATCHES));
-    assert(at < PAPERS && spare[0] < PAPERS && spare[1] < PAPERS);
+    assert(atomic_load(&plans[at].word[0]) == BATCHES && atomic_load(&plans[at].word[1]) == second(BATCHES));
+    assert(at < PLANS && spare[0] < PLANS && spare[1] < PLANS);
     assert(at != spare[0] && at != spare[1] && spare[0] != spare[1]);
 }

@@ -1,5 +1,5 @@
 /* harness
- * property: each of three workers plans a batch of its own, and no paper gets lost
+ * property: each of three workers plans a batch of its own, and no plan record gets lost
  * threads: 3
  * bound: three workers, a batch each
  * executions: 20
@@ -21,25 +21,25 @@ static void setup(void)
 
 static void thread(int id)
 {
-    uint64_t word[LADE_PAPER_WORDS], read;
+    uint64_t word[LADE_PLAN_WORDS], read;
 
     do {
-        read = lade_ring_read_plan(&ring, word);
+        read = lade_batch_ring_read_plan(&ring, word);
         assert(word[1] == second(word[0]));
         planned[id] = word[0]++;
         word[1] = second(word[0]);
-    } while (!lade_ring_plan(&ring, read, word, &spare[id]));
+    } while (!lade_batch_ring_plan(&ring, read, word, &spare[id]));
     if (id == 0 && planned[id] == 2)
         cover(last);
 }
 
 static void finish(void)
 {
-    uint64_t papers = UINT64_C(1) << (atomic_load(&ring.plan) & LADE_PAPER_MASK), batches = 0;
+    uint64_t plans_seen = UINT64_C(1) << (atomic_load(&ring.plan) & LADE_PLAN_MASK), batches = 0;
 
     for (int i = 0; i < THREADS; i++) {
-        papers |= UINT64_C(1) << spare[i];
+        plans_seen |= UINT64_C(1) << spare[i];
         batches |= UINT64_C(1) << planned[i];
     }
-    assert(papers == 15 && batches == 7);
+    assert(plans_seen == 15 && batches == 7);
 }

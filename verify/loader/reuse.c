@@ -26,17 +26,17 @@ static void thread(int id)
     if (id == 2) {
         for (uint64_t buffer = 0; buffer < 2; buffer++) {
             assert(content[buffer] == buffer + 10);
-            lade_ring_give(&ring, buffer);
+            lade_batch_ring_give(&ring, buffer);
         }
         return;
     }
     /* One of them would like to have what it used before. */
-    if (id == 0 && lade_ring_reuse_this(&ring, 1)) {
+    if (id == 0 && lade_batch_ring_reuse_this(&ring, 1)) {
         mine[id] = 1;
         has[id] = true;
         cover(this);
     } else {
-        has[id] = lade_ring_reuse(&ring, &mine[id]);
+        has[id] = lade_batch_ring_reuse(&ring, &mine[id]);
         if (id == 0 && has[id])
             cover(other);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring of a loader that a checker can go through: PLACES places, a paper for each thread and one more, as many
+ * The ring of a loader that a checker can go through: PLACES places, a plan record for each thread and one more, as many
  * buffers. The second word of a plan follows from the first.
  */
-#define LADE_PAPER_WORDS 2
-#include "loader_ring.h"
+#define LADE_PLAN_WORDS 2
+#include "batch_ring.h"
 
 #ifndef PLACES
 #define PLACES 2
@@ -12,7 +12,7 @@
 #ifndef BUFFERS
 #define BUFFERS THREADS
 #endif
-#define PAPERS (THREADS + 1)
+#define PLANS (THREADS + 1)
 
 /* Nobody waits, unless the harness has a futex of its own. */
 #ifndef FUTEX
@@ -24,8 +24,8 @@ void lade_futex_wake(_Atomic uint32_t *word, int count)
 }
 #endif
 
-static struct lade_loader_ring ring;
-static struct lade_paper paper[PAPERS];
+static struct lade_batch_ring ring;
+static struct lade_plan plans[PLANS];
 static _Atomic uint64_t place[PLACES], buffers_free[1];
 static struct lade_event ready;
 
@@ -37,12 +37,12 @@ static uint64_t second(uint64_t first)
     return 3 * first + 5;
 }
 
-/* Batch 0 is to be planned; no buffer is free; papers beyond the first hold what makes no plan. */
+/* Batch 0 is to be planned; no buffer is free; plan records beyond the first hold what makes no plan. */
 static void make_ring(void)
 {
-    for (uint64_t i = 0; i < PAPERS; i++) {
-        atomic_init(&paper[i].word[0], i ? 77 : 0);
-        atomic_init(&paper[i].word[1], i ? 77 : second(0));
+    for (uint64_t i = 0; i < PLANS; i++) {
+        atomic_init(&plans[i].word[0], i ? 77 : 0);
+        atomic_init(&plans[i].word[1], i ? 77 : second(0));
     }
     for (int i = 0; i < PLACES; i++)
         atomic_init(&place[i], 0);
@@ -54,7 +54,7 @@ static void make_ring(void)
     atomic_init(&ring.offered, 0);
     atomic_init(&ring.awaited, 0);
     lade_event_init(&ready);
-    ring.paper = paper;
+    ring.plans = plans;
     ring.place = place;
     ring.places = PLACES;
     ring.free = buffers_free;

@@ -2,7 +2,7 @@
 /*
  * Stream mode with a bag that a checker can go through: elements are only counted. Threads 0 to WORKERS - 1 are workers, the last one is the consumer.
  */
-#define LADE_PAPER_WORDS 2
+#define LADE_PLAN_WORDS 2
 #include "loader.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 static struct lade_loader loader;
 static struct lade_worker worker[WORKERS];
 static _Atomic uint64_t inside, buffers_free[1];
-static struct lade_slot slot[1];
+static struct lade_batch_buffer slot[1];
 static uint64_t samples[BATCH], ids[BATCH];
 static int64_t labels[BATCH];
 
@@ -54,7 +54,7 @@ int lade_bag_draw(struct lade_bag_handle *h, void *element)
     return LADE_OK;
 }
 
-void *lade_bag_room(struct lade_bag_handle *h)
+void *lade_bag_scratch(struct lade_bag_handle *h)
 {
     static uint64_t room[5]; /* a sample and what is before it */
 
@@ -99,7 +99,7 @@ int lade_stage_status(const struct lade_loader *l, struct lade_error *error)
 
 /* What whole.h has of the real one. */
 void lade_loader_hand_out(struct lade_loader *l, struct lade_batch *batch, uint64_t number,
-                          const struct lade_slot *from, struct lade_memory *memory)
+                          const struct lade_batch_buffer *from, struct lade_memory *memory)
 {
     (void)number, (void)memory;
     batch->count = from->count;
@@ -122,30 +122,30 @@ NEVER(int, lade_loader_refuse_more, (struct lade_error * error))
 NEVER(void, lade_stage_collect, (struct lade_loader * l))
 NEVER(int, lade_stage_make_room, (struct lade_loader * l, int64_t deadline))
 NEVER(bool, lade_stage_put, (struct lade_loader * l, uint64_t batch, uint64_t buffer, uint64_t *at))
-NEVER(struct lade_slot *, lade_stage_slot, (struct lade_loader * l, uint64_t at, struct lade_memory **memory))
+NEVER(struct lade_batch_buffer *, lade_stage_slot, (struct lade_loader * l, uint64_t at, struct lade_memory **memory))
 NEVER(void, lade_stage_taken, (struct lade_loader * l, uint64_t at))
 NEVER(int, lade_bag_create_sized, (struct lade_bag * *b, const struct lade_bag_config *config, size_t size))
 NEVER(int, lade_bag_join, (struct lade_bag * b, struct lade_bag_handle **h))
 NEVER(void, lade_bag_close, (struct lade_bag * b))
 NEVER(int, lade_worker_make,
       (struct lade_worker * w, uint64_t epoch, uint64_t id, void *to, int64_t *label, struct lade_error *error))
-NEVER(int, lade_worker_bear,
+NEVER(int, lade_worker_apply_fault_policy,
       (struct lade_worker * w, uint64_t epoch, uint64_t *id, void *to, int64_t *label, int status, uint64_t *faults,
        struct lade_error *error))
 NEVER(int, lade_worker_error, (int status))
 NEVER(bool, lade_worker_is_stopped, (struct lade_worker * w))
-NEVER(bool, lade_worker_is_relieved, (struct lade_worker * w))
-NEVER(void, lade_claim_plan,
-      (const struct lade_loader *l, struct lade_walk *walk, struct lade_claim *claim, uint64_t *to, uint64_t *count))
-NEVER(void, lade_claim_list,
-      (const struct lade_loader *l, struct lade_walk *walk, const struct lade_claim *claim, uint64_t *to,
-       uint64_t count))
+NEVER(bool, lade_worker_is_superseded, (struct lade_worker * w))
+NEVER(void, lade_job_plan,
+      (const struct lade_loader *l, struct lade_walk *walk, struct lade_job *job, uint64_t *to, uint64_t *count))
+NEVER(void, lade_job_list,
+      (const struct lade_loader *l, struct lade_walk *walk, const struct lade_job *job, uint64_t *to, uint64_t count))
 NEVER(int, lade_source_next,
       (struct lade_source * source, void *to, int64_t *label, uint64_t *key, struct lade_error *error))
-NEVER(const struct lade_source_info *, lade_source_about, (const struct lade_source *source))
+NEVER(const struct lade_source_info *, lade_source_info, (const struct lade_source *source))
 NEVER(int, lade_split_route_word, (struct lade_split * split, uint64_t word, unsigned *part))
 NEVER(int, lade_pipeline_run,
-      (const struct lade_pipeline *pipeline, const struct lade_draw *draw, const void *from, void *to, void *scratch))
+      (const struct lade_pipeline *pipeline, const struct lade_rng_context *rng, const void *from, void *to,
+       void *scratch))
 
 /* Workers are about to put; nothing was put yet. */
 static void make_loader(void)

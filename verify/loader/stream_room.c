@@ -37,7 +37,7 @@ static void thread(int id)
     }
     for (int k = 0; k < 2; k++) {
         assert(lade_stream_next(&loader, &batch, LADE_FOREVER, &error) == LADE_OK && batch.count == 1);
-        lade_ring_give(&loader.ring, 0);
+        lade_batch_ring_give(&loader.ring, 0);
     }
     if (atomic_load_explicit(&futex_woken[WORKERS], memory_order_relaxed))
         cover(slept);

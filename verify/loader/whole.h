@@ -4,7 +4,7 @@
  * batch, each batch one sample, whose number is the epoch's and whose bytes follow from it. Threads 0 to WORKERS - 1 are
  * workers, the last one is the consumer. LATER workers may take the place of others.
  */
-#define LADE_PAPER_WORDS 2
+#define LADE_PLAN_WORDS 2
 #define LADE_USED 1
 #include "loader.h"
 
@@ -50,7 +50,7 @@ static void *copy(void *to, const void *from, size_t size)
 #include "loader.c"
 #include "loader_memory.c"
 #include "loader_replace.c"
-#include "loader_work.c"
+#include "loader_worker.c"
 
 /* A tensor or a detached batch is gone. */
 static _Atomic int leaves;
@@ -169,39 +169,40 @@ NEVER(int, lade_source_read,
 NEVER(uint64_t, lade_source_key, (const struct lade_source *source, uint64_t i))
 NEVER(void, lade_source_name, (const struct lade_source *source, uint64_t i, char *to, size_t size))
 NEVER(int, lade_pipeline_run,
-      (const struct lade_pipeline *pipeline, const struct lade_draw *draw, const void *from, void *to, void *scratch))
+      (const struct lade_pipeline *pipeline, const struct lade_rng_context *rng, const void *from, void *to,
+       void *scratch))
 NEVER(uint64_t, lade_order_length, (const struct lade_order *order, uint64_t epoch))
 NEVER(uint64_t, lade_order_substitute, (const struct lade_order *order, uint64_t epoch, uint64_t id, uint64_t attempt))
 NEVER(int, lade_loader_refuse_child, (struct lade_error * error))
 NEVER(uint32_t, lade_fork_generation, (void))
 NEVER(bool, lade_stage_find, (struct lade_loader * l, uint64_t *batch, uint64_t *at))
-NEVER(struct lade_slot *, lade_stage_slot, (struct lade_loader * l, uint64_t at, struct lade_memory **of))
+NEVER(struct lade_batch_buffer *, lade_stage_slot, (struct lade_loader * l, uint64_t at, struct lade_memory **of))
 NEVER(bool, lade_stage_is_held, (const struct lade_loader *l))
 NEVER(void, lade_stage_taken, (struct lade_loader * l, uint64_t at))
 NEVER(void, lade_stage_released, (struct lade_loader * l, uint64_t at))
 NEVER(void, lade_stage_replace, (struct lade_loader * l, uint64_t at, struct lade_memory *of))
 NEVER(void, lade_stage_recheck, (const struct lade_loader *l, int64_t *until))
-NEVER(void, lade_stage_measure, (const struct lade_loader *l, struct lade_loader_stats *stats))
+NEVER(void, lade_stage_stats, (const struct lade_loader *l, struct lade_loader_stats *stats))
 NEVER(int, lade_stage_fail, (struct lade_loader * l, const struct lade_device_failure *failure))
 NEVER(int, lade_memory_await, (struct lade_memory * m, bool all_marks, int64_t deadline))
 NEVER(void, lade_bag_close, (struct lade_bag * bag))
 NEVER(void, lade_stream_work, (struct lade_worker * w))
-NEVER(bool, lade_stream_relieve, (struct lade_worker * late, struct lade_worker *w))
+NEVER(bool, lade_stream_supersede, (struct lade_worker * late, struct lade_worker *w))
 NEVER(int, lade_stream_next,
       (struct lade_loader * l, struct lade_batch *batch, int64_t timeout, struct lade_error *error))
 
 #ifndef SHUFFLE
 NEVER(bool, lade_shuffle_taken, (struct lade_loader * l, uint64_t batch))
 NEVER(bool, lade_shuffle_is_over, (const struct lade_loader *l))
-NEVER(void, lade_shuffle_list, (const struct lade_loader *l, uint64_t batch, struct lade_slot *slot))
+NEVER(void, lade_shuffle_list, (const struct lade_loader *l, uint64_t batch, struct lade_batch_buffer *slot))
 NEVER(uint64_t, lade_shuffle_epoch, (const struct lade_loader *l, uint64_t batch, uint64_t i))
 #endif
 
 static struct lade_loader loader;
 static struct lade_worker worker[WORKERS_MAX];
-static struct lade_paper paper[WORKERS_MAX + 1];
+static struct lade_plan plans[WORKERS_MAX + 1];
 static _Atomic uint64_t place[PLACES], buffers_free[1];
-static struct lade_slot slot[BUFFERS];
+static struct lade_batch_buffer slot[BUFFERS];
 static uint64_t ids[BUFFERS];
 static struct lade_memory memory[BUFFERS];
 /* A block with one sample. */
@@ -219,8 +220,8 @@ int lade_worker_add(struct lade_loader *l, struct lade_worker **added, struct la
 
     assert(l->workers < WORKERS_MAX);
     w->loader = l;
-    w->paper = ++l->workers; /* paper 0 is the first plan */
-    w->buffer = SPARE + w->paper - 1;
+    w->spare_plan = ++l->workers; /* plan record 0 is the first plan */
+    w->buffer = SPARE + w->spare_plan - 1;
     w->has_buffer = true;
     (void)error;
     *added = w;
@@ -249,15 +250,15 @@ static void make_loader(uint64_t batches)
         memory[i].block = &block[i];
         memory[i].ids = &ids[i];
         block[i].sample = ids[i] = 0;
-        lade_slot_use(l, &slot[i], &memory[i], 1);
+        lade_batch_buffer_use(l, &slot[i], &memory[i], 1);
     }
     for (int i = 0; i < PLACES; i++) {
         atomic_init(&place[i], 0);
         taken[i] = false;
     }
     for (int i = 0; i <= WORKERS_MAX; i++)
-        for (int j = 0; j < LADE_PAPER_WORDS; j++)
-            atomic_init(&paper[i].word[j], i ? 77 : 0);
+        for (int j = 0; j < LADE_PLAN_WORDS; j++)
+            atomic_init(&plans[i].word[j], i ? 77 : 0);
     l->config.batch = 1;
     l->config.epochs = batches;
     l->config.slots = SLOTS;
@@ -271,7 +272,7 @@ static void make_loader(uint64_t batches)
     l->taken = taken;
     l->end = ends;
     l->from = froms;
-    l->ring.paper = paper;
+    l->ring.plans = plans;
     l->ring.place = place;
     l->ring.places = PLACES;
     l->ring.free = buffers_free;
@@ -311,11 +312,11 @@ static int take_next(uint64_t number, int64_t timeout, struct lade_batch *batch)
     return status;
 }
 
-/* All threads have ended: the batches that are left, and then each buffer is with a worker or free, and no paper is lost. */
+/* All threads have ended: the batches that are left, and then each buffer is with a worker or free, and no plan record is lost. */
 static void take_rest(uint64_t number)
 {
     static struct lade_batch batch;
-    uint64_t papers = UINT64_C(1) << (atomic_load(&loader.ring.plan) & LADE_PAPER_MASK), buffers = 0;
+    uint64_t plans_seen = UINT64_C(1) << (atomic_load(&loader.ring.plan) & LADE_PLAN_MASK), buffers = 0;
 
     for (; number < loader.config.epochs; number++) {
         assert(take_next(number, 0, &batch) == LADE_OK);
@@ -323,12 +324,12 @@ static void take_rest(uint64_t number)
     }
     assert(take_next(number, 0, &batch) == LADE_CLOSED);
     for (unsigned i = 0; i < loader.workers; i++) {
-        papers |= UINT64_C(1) << worker[i].paper;
+        plans_seen |= UINT64_C(1) << worker[i].spare_plan;
         buffers += worker[i].has_buffer ? UINT64_C(1) << worker[i].buffer : 0;
         /* Who makes nothing is not taken for late. */
         uint64_t batch = atomic_load(&worker[i].batch);
         assert(batch == 0 || batch == atomic_load(&worker[i].replaced));
     }
     assert(buffers + atomic_load(&buffers_free[0]) == (UINT64_C(1) << (SPARE + loader.workers)) - 1);
-    assert(papers == (UINT64_C(2) << loader.workers) - 1);
+    assert(plans_seen == (UINT64_C(2) << loader.workers) - 1);
 }

@@ -23,10 +23,10 @@ static void setup(void)
     loader.config.worker_timeout = 0; /* time stands still */
     delivered = 0;
     /* The worker has planned the batch, and is late with it. */
-    atomic_init(&paper[0].word[0], 1);
-    atomic_init(&paper[0].word[1], 1);
+    atomic_init(&plans[0].word[0], 1);
+    atomic_init(&plans[0].word[1], 1);
     atomic_init(&worker[0].batch, 1);
-    worker[0].claim = (struct lade_claim){.batch = 0};
+    worker[0].job = (struct lade_job){.batch = 0};
     worker[0].redo = true;
 }
 

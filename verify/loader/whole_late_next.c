@@ -20,10 +20,10 @@ static void setup(void)
     make_loader(2);
     loader.config.worker_timeout = 0; /* time stands still */
     /* The worker has planned the batch, and is late with it. */
-    atomic_init(&paper[0].word[0], 1);
-    atomic_init(&paper[0].word[1], 1);
+    atomic_init(&plans[0].word[0], 1);
+    atomic_init(&plans[0].word[1], 1);
     atomic_init(&worker[0].batch, 1);
-    worker[0].claim = (struct lade_claim){.batch = 0};
+    worker[0].job = (struct lade_job){.batch = 0};
     worker[0].redo = true;
 }
 
@@ -42,7 +42,7 @@ static void finish(void)
     if (loader.replaced) {
         pthread_join(worker[1].thread, NULL);
         cover(replaced);
-        if (!worker[0].has_buffer && worker[0].claim.batch == 1)
+        if (!worker[0].has_buffer && worker[0].job.batch == 1)
             cover(both);
     }
     take_rest(0);

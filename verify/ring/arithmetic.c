@@ -62,9 +62,9 @@ static void sizes(void)
 
     if (size == 0) {
         cover(refused);
-        assert(count == 0 || count > SIZE_MAX / sizeof(uint64_t) - LADE_APART);
+        assert(count == 0 || count > SIZE_MAX / sizeof(uint64_t) - LADE_CACHELINE_PAIR);
     } else {
-        assert(size % LADE_APART == 0);
+        assert(size % LADE_CACHELINE_PAIR == 0);
         assert(size / sizeof(uint64_t) >= count);
     }
 }

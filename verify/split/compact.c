@@ -9,7 +9,7 @@
 #define THREADS 3
 #include "harness.h"
 
-#include "words.h"
+#include "filter.h"
 
 static unsigned side[THREADS];
 

@@ -57,7 +57,7 @@ static void places(uint64_t cells)
     assert(from < to && to <= cells && to - from <= LADE_TABLE_MOVE);
     if (to == cells && to - from < LADE_TABLE_MOVE)
         cover(last);
-    assert(offsetof(struct array, cell) == sizeof(struct array) && sizeof(struct array) % LADE_APART == 0);
+    assert(offsetof(struct array, cell) == sizeof(struct array) && sizeof(struct array) % LADE_CACHELINE_PAIR == 0);
     assert(sizeof(struct array) + (cell + 1) * sizeof(struct cell) <= flags_at(cells));
     assert(flags_at(cells) + block < end_at(cells));
     assert(record_size(nondet_uint64() % (LADE_TABLE_BYTES_MAX + UINT64_C(1))) % 16 == 0);

@@ -62,7 +62,7 @@ static void thread(int id)
     seek(&s, h, false);
     assert(!(look_up(a, &s) & FROZEN));
     c = find_near(a, quarter, h, &val);
-    assert(c ? val == h || val == EMPTY || val == MOVED : val != h && val != EMPTY);
+    assert(c ? val == h || val == KEY_EMPTY || val == MOVED : val != h && val != KEY_EMPTY);
     assert(!c || (c >= a->cell + quarter / 2 * 2 && c < a->cell + 4 && c->key == val));
     c = NULL;
     val = ABSENT;

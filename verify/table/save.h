@@ -137,7 +137,7 @@ int lade_table_reserve(struct lade_table *t, uint64_t keys)
     return nondet_int();
 }
 
-int lade_table_measure_sized(struct lade_table *t, struct lade_table_stats *stats, size_t size)
+int lade_table_stats_sized(struct lade_table *t, struct lade_table_stats *stats, size_t size)
 {
     assert(t == &table && size == sizeof *stats);
     stats->keys = nondet_uint32();

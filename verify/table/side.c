@@ -22,7 +22,7 @@ static int visited;
 static bool visit(void *context, const struct lade_table_entry *entry)
 {
     (void)context;
-    if (entry->key == EMPTY)
+    if (entry->key == KEY_EMPTY)
         return entry->value == 5;
     assert(entry->key == MOVED && entry->value == 6);
     assert(before[1] == 1);
@@ -41,20 +41,20 @@ static void work(int id)
 {
     if (id == 0) {
         before[0] = 1;
-        insert_(0, EMPTY, 5);
+        insert_(0, KEY_EMPTY, 5);
         before[1] = 1;
         insert_(0, MOVED, 6);
-    } else if (ROUND % 2 == 0 && get_(1, EMPTY) == 5) {
+    } else if (ROUND % 2 == 0 && get_(1, KEY_EMPTY) == 5) {
         cover(got);
         assert(before[0] == 1);
-        assert(insert_(1, EMPTY, 8) == 5);
+        assert(insert_(1, KEY_EMPTY, 8) == 5);
     } else {
-        uint64_t value = insert_(1, EMPTY, 7);
+        uint64_t value = insert_(1, KEY_EMPTY, 7);
         if (value == 5) {
             cover(lost);
             assert(before[0] == 1);
         }
-        assert(remove_(1, EMPTY) != NONE);
+        assert(remove_(1, KEY_EMPTY) != NONE);
         assert(lade_table_for_each(table, visit, NULL, NULL) == LADE_OK);
         assert(visited <= 1);
     }

@@ -76,7 +76,7 @@ static void plain_mixer(struct lade_table_mixer *m)
 
 #include <urcu/urcu-memb.h>
 #ifdef ENGINE_NATIVE
-#include <urcu/static/urcu-memb.h> /* before read.h, so that read sections ask for what the kernel can do */
+#include <urcu/static/urcu-memb.h> /* before rcu_read.h, so that read sections ask for what the kernel can do */
 #endif
 #if defined ENGINE_NATIVE && (defined __SANITIZE_THREAD__ || !defined RECLAIM)
 /*
@@ -94,7 +94,7 @@ static void plain_mixer(struct lade_table_mixer *m)
 #include "table_grow.c"
 
 #include "table.c"
-#include "table_make.c"
+#include "table_create.c"
 
 #ifdef ARRAYS
 static _Atomic int arrays_left; /* so many more are there memory for */
@@ -111,7 +111,8 @@ void *lade_table_map(const struct lade_table *t, size_t size)
     if (atomic_fetch_sub_explicit(&arrays_left, 1, memory_order_relaxed) <= 0)
         return NULL;
 #endif
-    a = aligned_alloc(LADE_APART, (size + LADE_APART - 1) / LADE_APART * LADE_APART);
+    a = aligned_alloc(LADE_CACHELINE_PAIR,
+                      (size + LADE_CACHELINE_PAIR - 1) / LADE_CACHELINE_PAIR * LADE_CACHELINE_PAIR);
     atomic_init(&a->next, NULL);
     atomic_init(&a->starved, 0);
     atomic_init(&a->limbo, NULL);
@@ -121,7 +122,7 @@ void *lade_table_map(const struct lade_table *t, size_t size)
     atomic_init(&a->done, 0);
     for (uint64_t i = 0; i < cells; i++) {
         atomic_init((_Atomic uint8_t *)((char *)a + flags_at(cells) + i), 0);
-        atomic_init(&a->cell[i].key, EMPTY);
+        atomic_init(&a->cell[i].key, KEY_EMPTY);
         atomic_init(&a->cell[i].val, ABSENT);
     }
     return a;
@@ -156,13 +157,13 @@ static uint64_t first_byte(void *context, const void *key, size_t size)
 }
 
 #ifdef ENGINE_NATIVE
-bool lade_read_is_light(void)
+bool lade_rcu_read_is_light(void)
 {
     return true;
 }
 
-#ifndef LADE_READ_CALLS
-int lade_read_wake(int answer)
+#ifndef LADE_RCU_READ_CALLS
+int lade_rcu_read_wake(int answer)
 {
     urcu_common_wake_up_gp(&urcu_memb_gp);
     return answer;

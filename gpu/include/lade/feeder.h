@@ -11,11 +11,11 @@
  * When not to use it: for batches whose size differs from one to the next by more than a short last one.
  *
  * Threads      next, release, export and the waits: any number of threads, each batch in the hands of one at a time.
- *              drain, close, count and failed by anyone. destroy: nobody else uses the feeder, but exported tensors may
+ *              close, stop, stats and failed by anyone. destroy: nobody else uses the feeder, but exported tensors may
  *              live on.
  * Order        batches are numbered from 0. next gives each number once, in order; with several consumers, each number to
  *              one of them. Batch n lies in slot n % depth: who holds it keeps batch n + depth from coming.
- * Progress     next waits until a batch is on its way to the device, never for the device, unless config.help says that
+ * Progress     next waits until a batch is on its way to the device, never for the device, unless config.consumer_assists says that
  *              consumers fill. release never waits.
  *              Only lade_feeder_host_wait() waits for the device in the consumer's thread. The feeder's own threads wait
  *              for the device when the consumer runs further ahead of it than there are slots; stats counts both.
@@ -23,9 +23,9 @@
  *              unless the backend is host, once on the device. Nothing is allocated while batches flow, but for a
  *              tensor that is exported (below 1 KiB).
  * Device loss  the first call of the device that fails ends the feeder: next answers LADE_DEVICE from then on, and
- *              lade_feeder_failed() says which call it was and what it returned. close and destroy work as ever.
+ *              lade_feeder_failed() says which call it was and what it returned. stop and destroy work as ever.
  * Fork         threads and device stay in the process that made the feeder. In a child, next, the waits, export, release
- *              and close return LADE_INVALID at once, lade_feeder_native() NULL. destroy, and the deleters of exported
+ *              and stop return LADE_INVALID at once, lade_feeder_native() NULL. destroy, and the deleters of exported
  *              tensors, free the host memory, wait for nobody and call neither the device's driver nor
  *              config.device_alloc; what is on the device is left to it. Batches and tensors that the child holds stay
  *              readable on the host until then, where the driver lets a child have pinned memory. Make a feeder in each
@@ -33,7 +33,7 @@
  *              (LADE_INVALID), on cuda where the driver allows it. A fill function that forks is inside the feeder: that
  *              child may only exec or _exit. So may a child of vfork() or _Fork(), which run no handlers.
  * Stopped      a fill function that never returns keeps its batch, and those behind it, from the consumer; next and
- *              close answer LADE_TIMEOUT then. So does a consumer that stops while it fills.
+ *              stop answer LADE_TIMEOUT then. So does a consumer that stops while it fills.
  */
 #ifndef LADE_FEEDER_H
 #define LADE_FEEDER_H
@@ -98,7 +98,7 @@ struct lade_feeder_config {
      * default none. Best where batches are small and the consumer is quick. fill then runs inside next, which cannot end
      * while it does, nor while a slot that it is to fill is still being copied, whatever its timeout.
      */
-    bool help;
+    bool consumer_assists;
     unsigned tensors;               /* of a batch, 1 to LADE_TENSORS_MAX */
     const struct lade_shape *shape; /* one for each; dim[0] is the rows of a batch, the same for all. Copied. */
     /* Slots, 1 to LADE_FEEDER_DEPTH_MAX. Default LADE_FEEDER_DEPTH, or fewer where pinned_limit does not allow it. */
@@ -195,7 +195,7 @@ LADE_API LADE_MUST_CHECK int lade_feeder_host_wait(struct lade_feeder *feeder, c
                                                    int64_t timeout);
 
 /*
- * Gives the batch back, in any order, once. Also after close, before destroy.
+ * Gives the batch back, in any order, once. Also after stop, before destroy.
  * LADE_OK
  * LADE_DEVICE      the device did not take the stream or event, which ends the feeder.
  * LADE_INVALID     a child of fork().
@@ -208,7 +208,7 @@ struct DLManagedTensorVersioned; /* see lade/dlpack.h */
 /*
  * A tensor of the batch for other libraries, by DLPack 1. It keeps the slot from being written until its deleter is
  * called and the stream (or event, see lade_done) has passed what was put into it up to then. The deleter may be
- * called by any thread, also after the batch was released, after close and after destroy; the last one then frees the
+ * called by any thread, also after the batch was released, after stop and after destroy; the last one then frees the
  * feeder's memory, for which it may wait for the device. handle must live as long as the tensor. Each tensor of a batch
  * can be exported once.
  * LADE_OK
@@ -221,7 +221,7 @@ LADE_API LADE_MUST_CHECK int lade_feeder_export(struct lade_feeder *feeder, cons
                                                 struct DLManagedTensorVersioned **managed);
 
 /* No further batch is begun. next gives those that were, then LADE_CLOSED. Does not wait. */
-LADE_API void lade_feeder_drain(struct lade_feeder *feeder);
+LADE_API void lade_feeder_close(struct lade_feeder *feeder);
 
 /*
  * Ends the feeder: who waits in next gets LADE_CLOSED, batches not taken are dropped. Waits until the feeder's threads
@@ -230,7 +230,7 @@ LADE_API void lade_feeder_drain(struct lade_feeder *feeder);
  * LADE_TIMEOUT     it is closed, but a fill function has not returned or the device is not done.
  * LADE_INVALID     a child of fork().
  */
-LADE_API LADE_MUST_CHECK int lade_feeder_close(struct lade_feeder *feeder, int64_t timeout);
+LADE_API LADE_MUST_CHECK int lade_feeder_stop(struct lade_feeder *feeder, int64_t timeout);
 
 /* Closes, however long that takes, and frees. Batches not released are gone; exported tensors stay. NULL is fine. */
 LADE_API void lade_feeder_destroy(struct lade_feeder *feeder);
@@ -249,10 +249,10 @@ struct lade_feeder_stats {
     uint64_t pinned_bytes, device_bytes;
 };
 
-LADE_API void lade_feeder_count_sized(struct lade_feeder *feeder, struct lade_feeder_stats *stats, size_t size);
-static inline void lade_feeder_count(struct lade_feeder *feeder, struct lade_feeder_stats *stats)
+LADE_API void lade_feeder_stats_sized(struct lade_feeder *feeder, struct lade_feeder_stats *stats, size_t size);
+static inline void lade_feeder_stats(struct lade_feeder *feeder, struct lade_feeder_stats *stats)
 {
-    lade_feeder_count_sized(feeder, stats, sizeof *stats);
+    lade_feeder_stats_sized(feeder, stats, sizeof *stats);
 }
 
 /* Whether a call of the device has failed; if so the first one. failure may be NULL. */

@@ -13,7 +13,7 @@
  *              records  a fixed number of bytes, copied in and out of memory that the bag owns.
  *              Functions take and give elements by address: uint64_t *, struct lade_ref **, or the bytes of a record.
  * Threads      each thread uses a handle of its own. lade_bag_join(), lade_bag_leave(), lade_bag_close(),
- *              lade_bag_cancel() and lade_bag_count() by anyone. create and destroy: nobody else uses the bag.
+ *              lade_bag_cancel() and lade_bag_stats() by anyone. create and destroy: nobody else uses the bag.
  * Uniform      a draw looks at a slot and then claims it. Given the attempt that succeeds, every element that was in
  *              the bag from the beginning of the call to that claim is equally likely, for every schedule that does not
  *              depend on the random numbers. Not promised: anything about elements that arrive or leave in between, and
@@ -32,13 +32,13 @@
  *              element does afterwards. What it did before a close happens before every return of LADE_CLOSED.
  * Memory       allocated at creation, none afterwards. 8 bytes a slot, 8 a group of 64, about 1 KiB a handle; refs and
  *              records (and words under LADE_BAG_EVICT_OLDEST): the element, rounded up to a multiple of 8 bytes, from 64
- *              bytes on of 64, and 8 bytes more for each slot, and for each handle 3 + loans spare ones.
+ *              bytes on of 64, and 8 bytes more for each slot, and for each handle 3 + max_loans spare ones.
  * Stopped      a thread that stops for ever inside an operation hinders nobody. If it stops inside close, the first operation
  *              that returns LADE_CLOSED wakes the waiting threads in its place. It costs at most the element or the
  *              slot that the operation held (put_many: of words, up to 64), and its handle, which must not be used again.
  * Lifetime     some numbers repeat. A put under LADE_BAG_EVICT_OLDEST that sleeps between its last look at the slot and its
  *              step for just 2^16 rounds of capacity puts, or a multiple of that, may leave its element in place of a newer
- *              one. A check for EMPTY that sleeps while the bag's limit changes 2^32 times may miss an element.
+ *              one. A check for EMPTY that sleeps while the bag's active word changes 2^32 times may miss an element.
  * Fork         a child has its own copy of the bag and may use it. To the child, a thread that was inside an operation at
  *              the fork is one that stopped for ever there: see Stopped. Nobody is woken across a fork.
  */
@@ -82,7 +82,7 @@ struct lade_bag_config {
     unsigned handles;  /* threads at most at a time, 1 to LADE_BAG_HANDLES_MAX */
     enum lade_bag_kind kind;
     size_t record_size; /* records only */
-    unsigned loans;     /* records only: borrowed at a time through one handle; default 1 */
+    unsigned max_loans; /* records only: borrowed at a time through one handle; default 1 */
     enum lade_bag_full full;
     unsigned max_times_sampled; /* the sample that reaches it removes the element; default no limit */
     /*
@@ -103,7 +103,7 @@ struct lade_bag_config {
     double samples_per_insert;
     double ratio_slack;
     uint64_t seed;    /* of every handle's generator; any value is as good as another, 0 included */
-    bool random_seed; /* draw one instead; lade_bag_counts.seed reports it */
+    bool random_seed; /* draw one instead; lade_bag_stats.seed reports it */
     void (*release)(struct lade_ref *ref); /* refs: run when the bag gives back the last reference */
     void (*drop)(void *context,
                  uint64_t word);    /* words: told of each word evicted, and left at destroy; default none */
@@ -215,11 +215,11 @@ static inline LADE_MUST_CHECK size_t lade_bag_exchange_words(struct lade_bag_han
 LADE_API size_t lade_bag_drain(struct lade_bag_handle *handle);
 
 /*
- * Records without a copy. The handle owns room for one record: fill it and put it with element NULL. After a draw or
+ * Records without a copy. The handle owns scratch memory for one record: fill it and put it with element NULL. After a draw or
  * exchange with element (out) NULL it holds the record drawn. Valid until the next put, draw, exchange, sample, evict or
  * restore through this handle; NULL for other kinds.
  */
-LADE_API LADE_MUST_CHECK void *lade_bag_room(struct lade_bag_handle *handle);
+LADE_API LADE_MUST_CHECK void *lade_bag_scratch(struct lade_bag_handle *handle);
 
 /* What sample lends. Frozen, as arrays of it are passed. */
 struct lade_loan {
@@ -295,7 +295,7 @@ LADE_API void lade_bag_close(struct lade_bag *bag);
 LADE_API void lade_bag_cancel(struct lade_bag *bag);
 
 /* What was done so far; put == drawn + evicted + held. Exact at rest, else off by the operations under way. */
-struct lade_bag_counts {
+struct lade_bag_stats {
     uint64_t put;     /* LADE_OK of put and exchange */
     uint64_t drawn;   /* by draw, exchange, and the sample that reached max_times_sampled */
     uint64_t evicted; /* by evict, drain, and put on a full bag */
@@ -312,10 +312,10 @@ struct lade_bag_counts {
     uint64_t seed;    /* in use: that of the config, or the one that was drawn */
 };
 
-LADE_API void lade_bag_count_sized(const struct lade_bag *bag, struct lade_bag_counts *counts, size_t size);
-static inline void lade_bag_count(const struct lade_bag *bag, struct lade_bag_counts *counts)
+LADE_API void lade_bag_stats_sized(const struct lade_bag *bag, struct lade_bag_stats *counts, size_t size);
+static inline void lade_bag_stats(const struct lade_bag *bag, struct lade_bag_stats *counts)
 {
-    lade_bag_count_sized(bag, counts, sizeof *counts);
+    lade_bag_stats_sized(bag, counts, sizeof *counts);
 }
 
 /*

@@ -83,7 +83,7 @@ struct lade_split_config {
     enum lade_split_rule rule;
     enum lade_split_store store;
     uint64_t seed;                     /* any value is as good as another, 0 included */
-    bool random_seed;                  /* draw one instead; lade_split_configuration() reports it as seed */
+    bool random_seed;                  /* draw one instead; lade_split_get_config() reports it as seed */
     enum lade_split_content content;   /* exact store only */
     enum lade_split_conflict conflict; /* exact store only */
     uint64_t capacity;                 /* compact, arrays: items. exact: makes room for so many at once; default none */
@@ -192,19 +192,19 @@ struct lade_split_stats {
 };
 
 /* Goes over the whole store. part_keys (may be NULL) has room for a number of keys for each part; exact store. */
-LADE_API int lade_split_measure_sized(struct lade_split *split, struct lade_split_stats *stats, size_t size,
-                                      uint64_t *part_keys);
-static inline int lade_split_measure(struct lade_split *split, struct lade_split_stats *stats, uint64_t *part_keys)
+LADE_API int lade_split_stats_sized(struct lade_split *split, struct lade_split_stats *stats, size_t size,
+                                    uint64_t *part_keys);
+static inline int lade_split_stats(struct lade_split *split, struct lade_split_stats *stats, uint64_t *part_keys)
 {
-    return lade_split_measure_sized(split, stats, sizeof *stats, part_keys);
+    return lade_split_stats_sized(split, stats, sizeof *stats, part_keys);
 }
 
 /* The configuration in use, with the seed that was drawn, if one was. Pointers are valid as long as the split. */
-LADE_API void lade_split_configuration_sized(const struct lade_split *split, struct lade_split_config *config,
-                                             size_t size);
-static inline void lade_split_configuration(const struct lade_split *split, struct lade_split_config *config)
+LADE_API void lade_split_get_config_sized(const struct lade_split *split, struct lade_split_config *config,
+                                          size_t size);
+static inline void lade_split_get_config(const struct lade_split *split, struct lade_split_config *config)
 {
-    lade_split_configuration_sized(split, config, sizeof *config);
+    lade_split_get_config_sized(split, config, sizeof *config);
 }
 
 enum lade_split_kind { LADE_SPLIT_KEY = 1, LADE_SPLIT_GROUP, LADE_SPLIT_CONTENT };

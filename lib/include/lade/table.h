@@ -208,10 +208,10 @@ struct lade_table_stats {
  * LADE_INVALID     no table.
  * LADE_NO_MEMORY   a growth for which memory did not suffice has still to be finished; keys, removed, cells and probes are 0.
  */
-LADE_API int lade_table_measure_sized(struct lade_table *table, struct lade_table_stats *stats, size_t size);
-static inline int lade_table_measure(struct lade_table *table, struct lade_table_stats *stats)
+LADE_API int lade_table_stats_sized(struct lade_table *table, struct lade_table_stats *stats, size_t size);
+static inline int lade_table_stats(struct lade_table *table, struct lade_table_stats *stats)
 {
-    return lade_table_measure_sized(table, stats, sizeof *stats);
+    return lade_table_stats_sized(table, stats, sizeof *stats);
 }
 
 /*

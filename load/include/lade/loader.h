@@ -106,14 +106,14 @@ struct lade_loader_config {
     uint64_t batch;   /* samples, to LADE_BATCH_MAX */
     bool drop_last;   /* leave out what is left at the end of an epoch when it is less than a batch */
     bool in_order;    /* see above; the contract calls it deterministic */
-    bool given_order; /* samples come by their numbers, not shuffled; for tests and evaluation */
+    bool sequential;  /* samples come by their numbers, not shuffled; for tests and evaluation */
     unsigned threads; /* workers, to LADE_LOADER_THREADS_MAX; default: processors */
     /*
      * The consumer is one of the threads: where next would wait, it makes a batch, and one worker fewer is started. Best where
      * the consumer is quick. Functions of source and pipeline then run inside next, which cannot end while they do; with an
      * exact split the consumer is registered with liburcu.
      */
-    bool help;
+    bool consumer_assists;
     /*
      * Batches that wait for the consumer or are with it; default 2 * threads + 2. Workers that have nothing to do are woken when
      * half of them were released, or when next finds no batch.
@@ -127,7 +127,7 @@ struct lade_loader_config {
     uint64_t buffer;      /* samples, two batches to 2^30; more than 0: stream mode */
     enum lade_fault fault;
     uint64_t
-        faults_max; /* SKIP, SUBSTITUTE: so many faults in an epoch (a stream: in all) are borne; the next one fails. default: any number */
+        faults_max; /* SKIP, SUBSTITUTE: so many faults in an epoch (a stream: in all) are tolerated; the next one fails. default: any number */
     int64_t
         worker_timeout; /* nanoseconds without a batch after which a worker is replaced; default 60 s, LADE_FOREVER: never; any other negative one: the default */
     unsigned
@@ -184,7 +184,7 @@ struct lade_batch {
     size_t sample_bytes;   /* as the pipeline gives them, else as the source does */
     const int64_t *labels; /* LADE_NO_LABEL where there are none */
     const uint64_t *ids;   /* numbers of the samples in the source; with an endless source their keys */
-    uint64_t faults;       /* samples that were skipped or substituted; of a stream 0, see lade_loader_measure() */
+    uint64_t faults;       /* samples that were skipped or substituted; of a stream 0, see lade_loader_stats() */
     bool last;             /* none of its epoch comes behind it; of a stream: it is shorter than the others */
     unsigned tensors;
     struct lade_tensor tensor[LADE_TENSORS_MAX]; /* LADE_SAMPLES and LADE_LABELS, on the device where there is one */
@@ -316,7 +316,7 @@ struct lade_loader_stats {
     uint64_t read_time, transform_time, worker_wait_time;
     uint64_t consumer_wait_time; /* inside next */
     uint64_t running_time;       /* of all workers together, waiting included */
-    const char *claim;           /* what holds of the order and of each draw in this mode, in a sentence */
+    const char *guarantee;       /* what holds of the order and of each draw in this mode, in a sentence */
     /* With a device that copies. */
     unsigned depth;
     uint64_t copied, copied_bytes; /* batches whose copy was enqueued */
@@ -326,10 +326,10 @@ struct lade_loader_stats {
     uint64_t device_bytes;         /* memory on the device */
     uint64_t seed;                 /* in use: that of the config, or the one that was drawn */
 };
-LADE_API void lade_loader_measure_sized(const struct lade_loader *loader, struct lade_loader_stats *stats, size_t size);
-static inline void lade_loader_measure(const struct lade_loader *loader, struct lade_loader_stats *stats)
+LADE_API void lade_loader_stats_sized(const struct lade_loader *loader, struct lade_loader_stats *stats, size_t size);
+static inline void lade_loader_stats(const struct lade_loader *loader, struct lade_loader_stats *stats)
 {
-    lade_loader_measure_sized(loader, stats, sizeof *stats);
+    lade_loader_stats_sized(loader, stats, sizeof *stats);
 }
 
 /*
@@ -352,7 +352,7 @@ LADE_API LADE_MUST_CHECK int lade_loader_save(const struct lade_loader *loader, 
 /*
  * As create, from a state: goes on with the first sample that was not delivered. Threads, slots, batch and faults may differ
  * from before; source, split, part, seed, order and draw may not: LADE_CONFLICT. Shards may differ with a state that
- * lade_loader_join() made. A source is known by its kind, number of samples, shape, classes, and by key and label of up to 64
+ * lade_loader_merge_states() made. A source is known by its kind, number of samples, shape, classes, and by key and label of up to 64
  * samples: samples that were changed in place are not noticed.
  * LADE_DAMAGED: this is no state.
  */
@@ -372,8 +372,8 @@ static inline LADE_MUST_CHECK int lade_loader_resume(struct lade_loader **loader
  * its samples, those that it left out to be as long as the others included. The size as lade_loader_state() does; 0: they do
  * not belong together, are in different epochs, or (LADE_LIMITED) the shards changed four times in this epoch.
  */
-LADE_API LADE_MUST_CHECK size_t lade_loader_join(const char *const *states, unsigned count, char *to, size_t size,
-                                                 struct lade_error *error);
+LADE_API LADE_MUST_CHECK size_t lade_loader_merge_states(const char *const *states, unsigned count, char *to,
+                                                         size_t size, struct lade_error *error);
 
 /*
  * Reads a file that save wrote: the size with its final zero, no more than size bytes of it; 0 and an error. One call reads

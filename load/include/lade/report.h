@@ -6,7 +6,7 @@
  * what the caller knows. lade_report_compute() computes rates, shares and the bottleneck; lade_report_json() writes all of it
  * as one JSON object, which `lade feed --json` and the page of `lade feed --html` use.
  *
- * When not to use it: for live metrics in a loop. Read lade_loader_measure() there.
+ * When not to use it: for live metrics in a loop. Read lade_loader_stats() there.
  *
  * Threads      any number, on different reports, or on one that no thread changes.
  * Progress     wait-free, except for the caller's write function.
@@ -83,7 +83,7 @@ struct lade_report {
     struct lade_report_curve loss;  /* batch, loss */
 };
 
-/* What the loader measured between two calls of lade_loader_measure(): before the first batch and after the last. */
+/* What the loader measured between two calls of lade_loader_stats(): before the first batch and after the last. */
 static inline void lade_report_loader(struct lade_report *report, const struct lade_loader_stats *begin,
                                       const struct lade_loader_stats *end)
 {

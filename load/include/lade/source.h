@@ -176,21 +176,22 @@ LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source,
  * A source of one's own; info is copied, what it points to is not. self and what info points to live until close. When
  * this fails, close is not called.
  */
-LADE_API LADE_MUST_CHECK int lade_source_make_sized(struct lade_source **source, const struct lade_source_ops *ops,
-                                                    size_t ops_size, void *self, const struct lade_source_info *info,
-                                                    size_t info_size, struct lade_error *error);
-static inline LADE_MUST_CHECK int lade_source_make(struct lade_source **source, const struct lade_source_ops *ops,
-                                                   void *self, const struct lade_source_info *info,
-                                                   struct lade_error *error)
+LADE_API LADE_MUST_CHECK int lade_source_open_custom_sized(struct lade_source **source,
+                                                           const struct lade_source_ops *ops, size_t ops_size,
+                                                           void *self, const struct lade_source_info *info,
+                                                           size_t info_size, struct lade_error *error);
+static inline LADE_MUST_CHECK int lade_source_open_custom(struct lade_source **source,
+                                                          const struct lade_source_ops *ops, void *self,
+                                                          const struct lade_source_info *info, struct lade_error *error)
 {
-    return lade_source_make_sized(source, ops, sizeof *ops, self, info, sizeof *info, error);
+    return lade_source_open_custom_sized(source, ops, sizeof *ops, self, info, sizeof *info, error);
 }
 
 /* NULL is fine. No thread may be reading. */
 LADE_API void lade_source_close(struct lade_source *source);
 
 /* Valid until the source is closed. */
-LADE_API const struct lade_source_info *lade_source_about(const struct lade_source *source);
+LADE_API const struct lade_source_info *lade_source_info(const struct lade_source *source);
 
 /*
  * Reads sample i, info.bytes bytes, into the buffer, which needs no alignment, and its label (LADE_NO_LABEL where there

@@ -45,7 +45,7 @@ struct lade_image {
 LADE_API size_t lade_image_bytes(const struct lade_image *image);
 
 /* What the random numbers of a run depend on. */
-struct lade_draw {
+struct lade_rng_context {
     uint64_t seed, epoch, id;
 };
 
@@ -109,7 +109,7 @@ LADE_API LADE_MUST_CHECK int lade_pipeline_call(struct lade_pipeline *pipeline, 
                                                 const struct lade_image *output);
 
 /* All steps in order. The three buffers do not overlap. */
-LADE_API LADE_MUST_CHECK int lade_pipeline_run(const struct lade_pipeline *pipeline, const struct lade_draw *draw,
+LADE_API LADE_MUST_CHECK int lade_pipeline_run(const struct lade_pipeline *pipeline, const struct lade_rng_context *rng,
                                                const void *from, void *to, void *scratch);
 
 LADE_END

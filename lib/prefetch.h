@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Asks for a cache line that will be needed soon: to write, or to read. A hint, without effect on what a program does. Internal. */
+#ifndef LADE_LIB_PREFETCH_H
+#define LADE_LIB_PREFETCH_H
+
+/*
+ * To write it: the line comes without the other caches' copies, so that the write need not wait for those to go. Compilers
+ * take an instruction that fetches to read unless they are told of a processor later than the first x86-64 ones.
+ */
+static inline void lade_prefetch(const volatile void *place)
+{
+#if defined __GNUC__ && defined __x86_64__
+    __asm__("prefetchw %0" : : "m"(*(const volatile char *)place));
+#elif defined __GNUC__
+    __builtin_prefetch((const void *)place, 1);
+#else
+    (void)place;
+#endif
+}
+
+static inline void lade_prefetch_read(const volatile void *place)
+{
+#ifdef __GNUC__
+    __builtin_prefetch((const void *)place, 0);
+#else
+    (void)place;
+#endif
+}
+
+#endif

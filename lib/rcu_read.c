@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "rcu_read.h"
+
+#include <urcu/static/urcu-memb.h>
+
+/* liburcu's variable, for which rcu_read.h has put a constant. */
+#undef urcu_memb_has_sys_membarrier
+extern int urcu_memb_has_sys_membarrier;
+
+bool lade_rcu_read_is_light(void)
+{
+    return urcu_memb_has_sys_membarrier != 0;
+}
+
+#ifndef LADE_RCU_READ_CALLS
+int lade_rcu_read_wake(int answer)
+{
+    urcu_common_wake_up_gp(&urcu_memb_gp);
+    return answer;
+}
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * liburcu's read sections (memb flavour). The light ones stand inline, as liburcu's header offers it for functions so small,
+ * and may be used where lade_rcu_read_is_light(): the kernel runs the fences of readers when a grace period needs them. Checkers,
+ * which replace the header by a model, have one kind; so has ThreadSanitizer, which does not see what liburcu does to the
+ * same words. Internal.
+ */
+#ifndef LADE_LIB_RCU_READ_H
+#define LADE_LIB_RCU_READ_H
+
+#include <stdbool.h>
+
+#define CONFIG_RCU_FORCE_SYS_MEMBARRIER /* what is inline asks no more */
+#include <urcu/urcu-memb.h>
+
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define LADE_RCU_READ_CALLS
+#endif
+#endif
+#ifdef __SANITIZE_THREAD__
+#define LADE_RCU_READ_CALLS
+#endif
+
+#ifdef LADE_DIAGNOSE
+void lade_thread_check(void); /* prints and aborts if the thread has not entered */
+#else
+#define lade_thread_check() ((void)0)
+#endif
+
+#define lade_rcu_read_lock() (lade_thread_check(), urcu_memb_read_lock())
+#define lade_rcu_read_unlock urcu_memb_read_unlock
+
+#ifdef LADE_MODEL_URCU_MEMB_H
+#define LADE_RCU_READ_CALLS
+#define lade_rcu_read_is_light() true
+#else
+bool lade_rcu_read_is_light(void);
+#endif
+
+/*
+ * lock answers what unlock needs, and unlock what it is given, so that waking a grace period can be a function's last step. A
+ * light section may also be ended by lade_rcu_read_unlock().
+ */
+#ifdef LADE_RCU_READ_CALLS
+static inline unsigned long lade_rcu_read_lock_light(void)
+{
+    lade_rcu_read_lock();
+    return 0;
+}
+
+static inline int lade_rcu_read_unlock_light(unsigned long before, int answer)
+{
+    (void)before;
+    lade_rcu_read_unlock();
+    return answer;
+}
+#else
+#include <urcu/static/urcu-memb.h>
+
+int lade_rcu_read_wake(int answer);
+
+static inline unsigned long lade_rcu_read_lock_light(void)
+{
+    unsigned long before;
+
+    lade_thread_check();
+    cmm_barrier();
+    before = URCU_TLS(urcu_memb_reader).ctr;
+    _urcu_memb_read_lock_update(before);
+    return before;
+}
+
+/* The reader's word becomes what it was: outside, whatever its phase, or inside the section around this one. */
+static inline int lade_rcu_read_unlock_light(unsigned long before, int answer)
+{
+    urcu_memb_smp_mb_slave();
+    _CMM_STORE_SHARED(URCU_TLS(urcu_memb_reader).ctr, before);
+    urcu_memb_smp_mb_slave();
+    return caa_unlikely(uatomic_read(&urcu_memb_gp.futex) == -1) ? lade_rcu_read_wake(answer) : answer;
+}
+#endif
+
+#endif

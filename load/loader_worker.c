@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* What worker threads do. */
+#include "loader.h"
+
+#include "thread.h"
+
+#include <string.h>
+
+#define SUBSTITUTES_MAX 16
+
+bool lade_worker_is_stopped(struct lade_worker *w)
+{
+    /* Only ends work early. */
+    return atomic_load_explicit(&w->loader->cancelled, memory_order_relaxed) ||
+           atomic_load_explicit(&w->replaced, memory_order_relaxed);
+}
+
+bool lade_worker_is_superseded(struct lade_worker *w)
+{
+    /* Who is thought late with one batch may have planned another one meanwhile, which nobody else makes. */
+    return atomic_load_explicit(&w->loader->cancelled, memory_order_relaxed) ||
+           atomic_load_explicit(&w->replaced, memory_order_relaxed) == w->job.batch + 1;
+}
+
+int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, int64_t *label,
+                     struct lade_error *error)
+{
+    const struct lade_loader *l = w->loader;
+    const struct lade_pipeline *pipeline = l->config.pipeline;
+
+    if (!pipeline)
+        return lade_source_read(l->config.source, id, to, label, error);
+    int64_t begin = lade_now();
+    int status = lade_source_read(l->config.source, id, w->input, label, error);
+    int64_t middle = lade_now();
+    lade_count(&w->read_time, (uint64_t)(middle - begin));
+    if (status != LADE_OK)
+        return status;
+    const struct lade_rng_context rng = {l->config.seed, epoch, lade_source_key(l->config.source, id)};
+    status = lade_pipeline_run(pipeline, &rng, w->input, to, w->scratch);
+    lade_count(&w->transform_time, (uint64_t)(lade_now() - middle));
+    if (status == LADE_OK)
+        return LADE_OK;
+    char name[256];
+    lade_source_name(l->config.source, id, name, sizeof name);
+    return lade_fail(error, status, name, LADE_NO_OFFSET, "a transform failed: %s", lade_status_text(status));
+}
+
+int lade_worker_error(int status)
+{
+    bool is_taken = status > 0 || status == LADE_CLOSED || status == LADE_TIMEOUT || status == LADE_CANCELLED ||
+                    status == LADE_TOO_MANY || status == LADE_DEVICE;
+
+    return is_taken ? LADE_IO : status;
+}
+
+int lade_worker_apply_fault_policy(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label,
+                                   int status, uint64_t *faults, struct lade_error *error)
+{
+    const struct lade_loader *l = w->loader;
+
+    if (status == LADE_OK || l->config.fault == LADE_FAULT_FAIL)
+        return lade_worker_error(status);
+    ++*faults;
+    if (l->config.fault == LADE_FAULT_SKIP) {
+        *id = LADE_NO_SAMPLE;
+        return LADE_OK;
+    }
+    for (uint64_t attempt = 0; attempt < SUBSTITUTES_MAX && status != LADE_OK; attempt++) {
+        uint64_t other = lade_order_substitute(&l->order, epoch, *id, attempt);
+        status = lade_worker_make(w, epoch, other, to, label, error);
+        if (status == LADE_OK)
+            *id = other;
+    }
+    return lade_worker_error(status);
+}
+
+void lade_job_plan(const struct lade_loader *l, struct lade_walk *walk, struct lade_job *job, uint64_t *ids,
+                   uint64_t *count)
+{
+    uint64_t left = lade_order_left(&l->order, &job->start), n = l->config.batch;
+
+    *count = left < n ? left : n;
+    job->end = job->start;
+    if (lade_order_is_even(&l->order, job->start.epoch))
+        lade_order_pass(&l->order, &job->end, *count);
+    else
+        lade_order_take(&l->order, walk, &job->end, ids, *count);
+    lade_order_settle(&l->order, &job->end, l->config.drop_last ? n : 1);
+}
+
+void lade_job_list(const struct lade_loader *l, struct lade_walk *walk, const struct lade_job *job, uint64_t *ids,
+                   uint64_t count)
+{
+    struct lade_cursor cursor = job->start;
+
+    if (lade_order_is_even(&l->order, cursor.epoch))
+        lade_order_take(&l->order, walk, &cursor, ids, count);
+}
+
+enum claimed { CLAIMED, NO_ROOM, NO_MORE };
+
+/* Memory to make a batch in, of what this worker used before if that is free. */
+static bool find_buffer(struct lade_worker *w)
+{
+    struct lade_batch_ring *r = &w->loader->ring;
+
+    for (int i = 0; i < LADE_USED; i++)
+        if (lade_batch_ring_reuse_this(r, w->used[i])) {
+            w->buffer = w->used[i];
+            return true;
+        }
+    return lade_batch_ring_reuse(r, &w->buffer);
+}
+
+/* Whether the next batch can be planned: NO_ROOM when not yet. */
+static enum claimed is_due(struct lade_loader *l, const struct lade_job *job)
+{
+    bool last;
+
+    if (!l->shuffle)
+        return job->start.epoch < l->config.epochs ? CLAIMED : NO_MORE;
+    if (lade_batch_ring_is_offered(&l->ring, job->batch, &last))
+        return CLAIMED;
+    return last ? NO_MORE : NO_ROOM;
+}
+
+/* Where the batch ends. With lists that is known already. */
+static void plan(struct lade_worker *w)
+{
+    struct lade_batch_buffer *slot = &w->loader->slot[w->buffer];
+
+    if (w->loader->shuffle)
+        w->job.end = w->job.start;
+    else
+        lade_job_plan(w->loader, &w->walk, &w->job, slot->ids, &slot->count);
+}
+
+/* A batch to make and memory to make it in. */
+static enum claimed claim_batch(struct lade_worker *w)
+{
+    struct lade_loader *l = w->loader;
+    uint64_t word[LADE_PLAN_WORDS], read;
+
+    if (!w->has_buffer)
+        w->has_buffer = find_buffer(w);
+    do {
+        read = lade_batch_ring_read_plan(&l->ring, word);
+        w->job.batch = word[0];
+        memcpy(&w->job.start, word + 1, sizeof w->job.start);
+        enum claimed due = is_due(l, &w->job);
+        if (due != CLAIMED || !w->has_buffer || !lade_batch_ring_has_place(&l->ring, w->job.batch)) {
+            atomic_store_explicit(&w->batch, 0, memory_order_relaxed);
+            return due == NO_MORE ? NO_MORE : NO_ROOM;
+        }
+        plan(w);
+        word[0]++;
+        memcpy(word + 1, &w->job.end, sizeof w->job.end);
+        /* For the consumer, should this thread be late; a thread that fails here has another number, or none, at once. */
+        atomic_store_explicit(&w->batch, w->job.batch + 1, memory_order_relaxed);
+    } while (!lade_batch_ring_plan(&l->ring, read, word, &w->spare_plan));
+    return CLAIMED;
+}
+
+static int claim_or_await(void *context, int64_t *until)
+{
+    struct lade_worker *w = context;
+    enum claimed claimed = lade_worker_is_stopped(w) ? NO_ROOM : claim_batch(w);
+
+    if (claimed != NO_ROOM || lade_worker_is_stopped(w))
+        return (int)claimed;
+    lade_event_recheck_by(until, lade_now() + WAIT_MOST);
+    return LADE_AWAIT;
+}
+
+/* Waits until there is something to do. */
+static enum claimed await_batch(struct lade_worker *w)
+{
+    enum claimed claimed = claim_batch(w);
+
+    if (claimed != NO_ROOM)
+        return claimed;
+    lade_worker_begin_wait(w);
+    claimed = (enum claimed)lade_event_await(&w->loader->room, claim_or_await, w, -1);
+    lade_worker_end_wait(w);
+    return claimed;
+}
+
+#define AT_ONCE 64 /* samples, before a worker looks whether it is stopped */
+
+/* Samples from number i of the batch on, into rows from row on, up to the first error. */
+static int make_some(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t i, uint64_t row, uint64_t count,
+                     uint64_t *done)
+{
+    const struct lade_loader *l = w->loader;
+    uint8_t *to = slot->samples + row * l->sample_bytes;
+    int status;
+
+    if (!l->config.pipeline) {
+        status = lade_source_gather(l->config.source, slot->ids + i, count, to, slot->labels + row, done, &slot->error);
+    } else {
+        status = lade_worker_make(w, slot->epoch, slot->ids[i], to, &slot->labels[row], &slot->error);
+        *done = status == LADE_OK;
+    }
+    if (row != i)
+        memmove(slot->ids + row, slot->ids + i, (size_t)*done * sizeof *slot->ids);
+    return status;
+}
+
+/* The samples of the batch, and what is known of it before they are read. */
+static void list(struct lade_worker *w, struct lade_batch_buffer *slot)
+{
+    const struct lade_loader *l = w->loader;
+
+    if (l->shuffle) {
+        lade_shuffle_list(l, w->job.batch, slot);
+    } else {
+        lade_job_list(l, &w->walk, &w->job, slot->ids, slot->count);
+        slot->epoch = w->job.start.epoch;
+        slot->from = lade_order_mine(&l->order, &w->job.start);
+        slot->end = w->job.end;
+    }
+    slot->faults = 0;
+    slot->status = LADE_OK;
+}
+
+/* Makes what was claimed. False: the thread is to end. */
+static bool fill(struct lade_worker *w)
+{
+    const struct lade_loader *l = w->loader;
+    struct lade_batch_buffer *slot = &l->slot[w->buffer];
+    int64_t begin = lade_now();
+
+    lade_loader_note(l, LADE_STEP_MAKE, w->job.batch, w->buffer);
+    list(w, slot);
+    const uint64_t n = slot->count;
+    uint64_t row = 0;
+    lade_batch_buffer_use(l, slot, slot->memory, n);
+    for (uint64_t i = 0, done; i < n;) {
+        if (lade_worker_is_superseded(w))
+            return false;
+        int status = make_some(w, slot, i, row, n - i < AT_ONCE ? n - i : AT_ONCE, &done);
+        i += done;
+        row += done;
+        if (status == LADE_OK)
+            continue;
+        const uint64_t epoch = l->shuffle ? lade_shuffle_epoch(l, w->job.batch, i) : slot->epoch;
+        uint64_t id = slot->ids[i++];
+        status = lade_worker_apply_fault_policy(w, epoch, &id, slot->samples + row * l->sample_bytes,
+                                                &slot->labels[row], status, &slot->faults, &slot->error);
+        if (status != LADE_OK) {
+            slot->status = status;
+            break;
+        }
+        if (id != LADE_NO_SAMPLE)
+            slot->ids[row++] = id;
+    }
+    slot->count = row;
+    lade_loader_note(l, LADE_STEP_MADE, w->job.batch, w->buffer);
+    if (!l->config.pipeline)
+        lade_count(&w->read_time, (uint64_t)(lade_now() - begin));
+    return true;
+}
+
+/* The buffer comes to the front of those that were used. */
+static void remember(struct lade_worker *w)
+{
+    int i = 0;
+
+    while (i < LADE_USED - 1 && w->used[i] != w->buffer)
+        i++;
+    for (; i > 0; i--)
+        w->used[i] = w->used[i - 1];
+    w->used[0] = w->buffer;
+}
+
+static void hand_over(struct lade_worker *w)
+{
+    struct lade_loader *l = w->loader;
+
+    if (lade_batch_ring_publish(&l->ring, w->job.batch, w->buffer)) {
+        w->has_buffer = false;
+        remember(w);
+        lade_batch_ring_notify(&l->ring, &l->ready, w->job.batch);
+    }
+    atomic_store_explicit(&w->batch, 0, memory_order_relaxed);
+}
+
+static void work_in_epochs(struct lade_worker *w)
+{
+    if (w->redo) {
+        plan(w);
+        if (!fill(w))
+            return;
+        hand_over(w);
+    }
+    while (!lade_worker_is_stopped(w) && await_batch(w) == CLAIMED && fill(w))
+        hand_over(w);
+}
+
+bool lade_worker_assist(struct lade_worker *w)
+{
+    int64_t begin = lade_now();
+
+    if (claim_batch(w) != CLAIMED || !fill(w))
+        return false;
+    hand_over(w);
+    lade_count(&w->running_time, (uint64_t)(lade_now() - begin));
+    return true;
+}
+
+/* At the end of a thread, also when a function of the user ended it. */
+static void leave(void *context)
+{
+    struct lade_worker *w = context;
+    struct lade_loader *l = w->loader;
+    bool lost = !w->finished;
+
+    lade_thread_leave();
+    lade_count(&w->running_time, (uint64_t)(lade_now() - atomic_load_explicit(&w->begin, memory_order_relaxed)));
+    /* Who is lost keeps its buffer for the thread that takes its place. */
+    if (!lost && w->has_buffer) {
+        w->has_buffer = false;
+        lade_batch_ring_give(&l->ring, w->buffer);
+    }
+    lade_store_release(&w->state, lost ? LADE_WORKER_LOST : LADE_WORKER_ENDED);
+    lade_event_notify_all(&l->ready);
+    lade_event_notify_all(&l->room);
+}
+
+static void *work(void *context)
+{
+    struct lade_worker *w = context;
+
+    (void)!lade_thread_enter(); /* create has seen to what it needs */
+    pthread_cleanup_push(leave, w);
+    if (w->loader->bag)
+        lade_stream_work(w);
+    else
+        work_in_epochs(w);
+    w->finished = true;
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+int lade_worker_start(struct lade_worker *w)
+{
+    w->walk.ready = false;
+    w->finished = false;
+    atomic_store_explicit(&w->begin, lade_now(), memory_order_relaxed);
+    atomic_store_explicit(&w->state, LADE_WORKER_RUNS, memory_order_relaxed); /* the thread begins behind it */
+    if (lade_thread_start(&w->thread, work, w))
+        return LADE_OK;
+    atomic_store_explicit(&w->state, LADE_WORKER_NONE, memory_order_relaxed);
+    return LADE_NO_MEMORY;
+}

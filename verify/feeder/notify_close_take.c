@@ -1,0 +1,37 @@
+/* harness
+ * property: close notifies a consumer that waits for a batch
+ * threads: 2
+ * bound: 1 slot, in use; close against a consumer that waits
+ * executions: 5
+ * cover: slept
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "event/sleeper.h"
+
+#include "small.h"
+
+static struct lade_feeder_batch batch;
+
+static void setup(void)
+{
+    make_feeder();
+    nobody_sleeps();
+    use_first(&batch);
+}
+
+static void thread(int id)
+{
+    uint64_t number = 0;
+
+    if (id == 0)
+        lade_feeder_close(&feeder);
+    else
+        (void)slots_wait(&feeder, TAKE, &number, TIME_ENOUGH);
+}
+
+static void finish(void)
+{
+    nobody_sleeps_on();
+}

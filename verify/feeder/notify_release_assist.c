@@ -1,0 +1,38 @@
+/* harness
+ * property: a release notifies a consumer that could fill the slot
+ * threads: 2
+ * bound: 1 slot, in use; release against another consumer that waits
+ * executions: 20
+ * cover: slept
+ */
+#define THREADS 2
+#include "harness.h"
+
+#include "event/sleeper.h"
+
+#include "small.h"
+
+static struct lade_feeder_batch batch;
+
+static void setup(void)
+{
+    make_feeder();
+    nobody_sleeps();
+    use_first(&batch);
+    feeder.consumer_assists = true;
+}
+
+static void thread(int id)
+{
+    uint64_t number = 0;
+
+    if (id == 0)
+        assert(lade_feeder_release(&feeder, &batch, LADE_DONE_NOW, NULL) == LADE_OK);
+    else
+        (void)slots_wait(&feeder, TAKE, &number, TIME_ENOUGH);
+}
+
+static void finish(void)
+{
+    nobody_sleeps_on();
+}
