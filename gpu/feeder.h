@@ -67,7 +67,7 @@ struct lade_feeder {
     const struct lade_alloc *alloc; /* NULL: the C library's */
     bool user_staging;
     struct lade_ref users;    /* the creator and the exported tensors */
-    _Atomic unsigned running; /* 2 * threads, and consumers that fill; plus 1 when it is closed */
+    _Atomic unsigned running; /* 2 * threads, and consumers that fill; plus 1 when it is stopped */
     struct lade_event gone;   /* notified when it falls */
     unsigned threads;
     pthread_t thread[LADE_FEEDER_FILLERS_MAX];

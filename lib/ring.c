@@ -169,7 +169,7 @@ static int spsc_push_open(struct lade_spsc *r, const uint64_t *word, size_t *cou
     LADE_STEP();
     if (!atomic_compare_exchange_strong_explicit(
             &r->tail, &tail, tail + n, memory_order_seq_cst,
-            memory_order_acquire)) /* [ring.spsc.arrive] -> [ring.spsc.arrived], [ring.spsc.close] */
+            memory_order_seq_cst)) /* [ring.spsc.arrive] -> [ring.spsc.arrived], [ring.spsc.close] */
         return spsc_closed(r);
     lade_event_notify_all_seq_cst(&r->wait.arrived);
     *count = (size_t)n;

@@ -2,8 +2,8 @@
 /*
  * How workers and consumer meet: who plans the next batch, where a finished one goes, which memory is free. Internal.
  *
- * Plan     A plan record says where the next batch begins. A worker reads it, works out where the batch ends, writes that on a plan record
- *          of its own and puts it in place of the other, which it keeps. Who succeeds makes the batch.
+ * Plan     A plan record says where the next batch begins. A worker reads it, works out where the batch ends, writes that on a
+ *          spare record and puts it in place of the other, which it keeps. The worker that succeeds makes the batch.
  * Ring     Batch k goes to place k % places, as the number of the buffer that holds it. Two workers may make the same batch,
  *          when one was thought lost: the first is taken, the other keeps its buffer. A batch is planned only when the
  *          consumer is done with the one that had its place before.
@@ -206,7 +206,7 @@ static inline void lade_batch_ring_notify(struct lade_batch_ring *r, struct lade
         lade_event_wake_all(ready);
 }
 
-/* Says something to others that they look at later, with all that was written before. */
+/* A word for other threads: the load that observes it also observes what was written before the store. */
 static inline void lade_store_release(_Atomic uint32_t *word, uint32_t what)
 {
     LADE_STEP();

@@ -15,8 +15,8 @@
  *              live on.
  * Order        batches are numbered from 0. next gives each number once, in order; with several consumers, each number to
  *              one of them. Batch n lies in slot n % depth: who holds it keeps batch n + depth from coming.
- * Progress     next waits until a batch is on its way to the device, never for the device, unless config.consumer_assists says that
- *              consumers fill. release never waits.
+ * Progress     next waits until a batch is on its way to the device, never for the device, unless consumers fill
+ *              (config.consumer_assists). release never waits.
  *              Only lade_feeder_host_wait() waits for the device in the consumer's thread. The feeder's own threads wait
  *              for the device when the consumer runs further ahead of it than there are slots; stats counts both.
  * Memory       depth slots of the bytes of a batch, each tensor rounded up to LADE_DEVICE_ALIGN, once on the host and,
@@ -161,7 +161,7 @@ struct lade_feeder_batch {
  * timeout is the same as 0, here and below. error may be NULL.
  * LADE_OK
  * LADE_TIMEOUT
- * LADE_CLOSED      all batches were given, or the feeder has ended.
+ * LADE_CLOSED      all batches were given, or the feeder is stopped.
  * LADE_DEVICE
  * LADE_INVALID     a child of fork().
  * else             what fill returned.
@@ -227,12 +227,12 @@ LADE_API void lade_feeder_close(struct lade_feeder *feeder);
  * Ends the feeder: who waits in next gets LADE_CLOSED, batches not taken are dropped. Waits until the feeder's threads
  * have ended and the device has passed all copies and releases. May be called again.
  * LADE_OK
- * LADE_TIMEOUT     it is closed, but a fill function has not returned or the device is not done.
+ * LADE_TIMEOUT     it is stopped, but a fill function has not returned or the device is not done.
  * LADE_INVALID     a child of fork().
  */
 LADE_API LADE_MUST_CHECK int lade_feeder_stop(struct lade_feeder *feeder, int64_t timeout);
 
-/* Closes, however long that takes, and frees. Batches not released are gone; exported tensors stay. NULL is fine. */
+/* Stops, however long that takes, and frees. Batches not released are gone; exported tensors stay. NULL is fine. */
 LADE_API void lade_feeder_destroy(struct lade_feeder *feeder);
 
 struct lade_feeder_stats {
