@@ -26,9 +26,19 @@
 #define LADE_MUST_CHECK
 #endif
 
+/* A function that fills a struct has the struct's name, as stat() has. g++ -Wshadow would warn about the constructor. */
 #ifdef __cplusplus
+#ifdef __GNUC__
+#define LADE_BEGIN                                                                                                     \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"") extern "C"                           \
+    {
+#define LADE_END                                                                                                       \
+    }                                                                                                                  \
+    _Pragma("GCC diagnostic pop")
+#else
 #define LADE_BEGIN extern "C" {
 #define LADE_END }
+#endif
 #else
 #define LADE_BEGIN
 #define LADE_END
