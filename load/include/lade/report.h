@@ -95,7 +95,7 @@ static inline void lade_report_loader(struct lade_report *report, const struct l
     report->slot_bytes = end->slot_bytes;
     report->faults = end->faults;
     report->replaced = end->replaced;
-    report->guarantee = begin->claim;
+    report->guarantee = begin->guarantee;
 }
 
 struct lade_report_times {
