@@ -20,7 +20,7 @@ static void *produce(void *argument)
 
 int main(void)
 {
-    struct lade_batch_ring_config config = {.capacity = 64, .waits = true};
+    struct lade_ring_config config = {.capacity = 64, .waits = true};
     struct lade_spsc *ring;
     pthread_t producer;
     uint64_t word = 0, next = 1, in_order = 0;

@@ -56,7 +56,7 @@ LADE_BEGIN
 #define LADE_RING_HANDLES_MAX 65536u
 
 /* Zero means the default where one is named. */
-struct lade_batch_ring_config {
+struct lade_ring_config {
     uint64_t capacity;              /* words at most, 1 to LADE_RING_MAX */
     unsigned handles;               /* mpmc only: threads at most at a time, 1 to LADE_RING_HANDLES_MAX */
     bool waits;                     /* the _wait forms, close and cancel can be used */
@@ -66,9 +66,9 @@ struct lade_batch_ring_config {
 struct lade_spsc;
 
 /* *ring is set on LADE_OK only. LADE_INVALID: NULL, or a number out of range (spsc: handles is 0). LADE_NO_MEMORY. */
-LADE_API LADE_MUST_CHECK int lade_spsc_create_sized(struct lade_spsc **ring,
-                                                    const struct lade_batch_ring_config *config, size_t size);
-LADE_MUST_CHECK static inline int lade_spsc_create(struct lade_spsc **ring, const struct lade_batch_ring_config *config)
+LADE_API LADE_MUST_CHECK int lade_spsc_create_sized(struct lade_spsc **ring, const struct lade_ring_config *config,
+                                                    size_t size);
+LADE_MUST_CHECK static inline int lade_spsc_create(struct lade_spsc **ring, const struct lade_ring_config *config)
 {
     return lade_spsc_create_sized(ring, config, sizeof *config);
 }
@@ -120,9 +120,9 @@ struct lade_mpmc;
 struct lade_mpmc_handle;
 
 /* As lade_spsc_create(), for at most config->handles threads at a time. */
-LADE_API LADE_MUST_CHECK int lade_mpmc_create_sized(struct lade_mpmc **ring,
-                                                    const struct lade_batch_ring_config *config, size_t size);
-LADE_MUST_CHECK static inline int lade_mpmc_create(struct lade_mpmc **ring, const struct lade_batch_ring_config *config)
+LADE_API LADE_MUST_CHECK int lade_mpmc_create_sized(struct lade_mpmc **ring, const struct lade_ring_config *config,
+                                                    size_t size);
+LADE_MUST_CHECK static inline int lade_mpmc_create(struct lade_mpmc **ring, const struct lade_ring_config *config)
 {
     return lade_mpmc_create_sized(ring, config, sizeof *config);
 }
