@@ -14,8 +14,8 @@ static void *produce(void *argument)
     for (uint64_t word = 1; word <= WORDS; word++)
         if (lade_spsc_push_wait(ring, word, LADE_FOREVER) != LADE_OK)
             break;
-    lade_spsc_close(ring); /* pop_wait returns LADE_CLOSED when it has taken all */
-    return NULL;
+    /* pop_wait returns LADE_CLOSED when it has taken all */
+    return lade_spsc_close(ring) == LADE_OK ? NULL : ring;
 }
 
 int main(void)

@@ -161,7 +161,7 @@ static void *observer_body(void *arg)
         o->inside += count > 0;
         o->counts++;
         if (m->cancels)
-            (void)(m->mpmc ? lade_mpmc_cancel(m->mpmc) : lade_spsc_cancel(m->spsc));
+            o->wrong += (m->mpmc ? lade_mpmc_cancel(m->mpmc) : lade_spsc_cancel(m->spsc)) != LADE_OK;
         (void)sched_yield();
     }
     return NULL;
