@@ -35,8 +35,8 @@
  *              every return of LADE_CLOSED.
  * Memory       allocated at creation, none afterwards. 8 bytes per slot, 8 per group of 64 slots, about 1 KiB per
  *              handle. For refs and records (and words under LADE_BAG_EVICT_OLDEST) there are also cells: one per slot,
- *              and 3 + max_loans spare ones per handle. A cell takes 8 bytes plus the element, rounded up to 8 bytes,
- *              or to 64 if at least 64.
+ *              and 3 + max_loans spare ones per handle. A cell takes the size of the element, rounded up to 8 bytes, or
+ *              to 64 if at least 64; plus 8 bytes.
  * Stopped      a thread that stops forever inside an operation blocks no other thread. If it stops inside close, the
  *              first operation that returns LADE_CLOSED wakes the waiting threads. A stopped thread costs at most the
  *              element or the slot that the operation held (put_many of words: up to 64), and its handle, which must
@@ -109,8 +109,8 @@ struct lade_bag_config {
      */
     double samples_per_insert;
     double ratio_slack;
-    uint64_t seed;    /* of every handle's generator; every value is equally good, 0 included */
-    bool random_seed; /* draw a random seed instead; lade_bag_stats.seed reports it */
+    uint64_t seed;                         /* of every handle's generator; every value is equally good, 0 included */
+    bool random_seed;                      /* draw a random seed instead; lade_bag_stats.seed reports it */
     void (*release)(struct lade_ref *ref); /* refs: called when the bag drops the last reference */
     void (*drop)(void *context,
                  uint64_t word);    /* words: called for each word evicted or left at destroy; default: none */
