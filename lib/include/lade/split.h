@@ -181,8 +181,8 @@ LADE_API LADE_MUST_CHECK int lade_split_pin(struct lade_split *split, const stru
                                             unsigned part);
 
 /*
- * Stores a fold number below folds, each equally likely, for cross-validation inside a part. The fold is a pure function
- * of seed and item, independent of the part. Items with the same group (or the same content) share a fold.
+ * Stores a fold number below folds, each equally likely, for cross-validation inside a part. The fold is a pure
+ * function of seed and item, independent of the part. Items with the same group (or the same content) share a fold.
  * LADE_OK
  * LADE_INVALID     folds is 0, or an item that route would reject as invalid.
  */
