@@ -264,8 +264,7 @@ bool lade_bag_may_sample(struct lade_bag_handle *h)
 
 static bool is_within_budget(const struct lade_bag *b, uint64_t size)
 {
-    uint64_t out =
-        sum(b, BYTES_OUT); /* loaded first, so that elements that arrive and leave in the meantime are not missed */
+    uint64_t out = sum(b, BYTES_OUT); /* first, so that elements that come and leave in the meantime are not missed */
     uint64_t in = sum(b, BYTES_IN);
     uint64_t held = in > out ? in - out : 0; /* a draw may be counted before its put */
 

@@ -70,12 +70,11 @@ enum count { PUT, DRAWN, EVICTED, SAMPLED, GIVEN_BACK, BYTES_IN, BYTES_OUT, SAW_
 struct lade_bag_handle {
     _Alignas(LADE_CACHELINE_PAIR) struct lade_bag *bag;
     struct lade_mpmc_handle *pool;
-    uint64_t half;   /* unused half of a random word, and a bit above it; 0: none */
-    uint64_t cursor; /* the next slot that a put inspects */
-    uint64_t seen;   /* the slot word that the last choice found */
-    uint64_t slot;   /* the slot that the last put filled */
-    uint32_t free_hints
-        [REMEMBERED]; /* emptied or found free by this handle: probably still free, and in this core's cache */
+    uint64_t half;                   /* unused half of a random word, and a bit above it; 0: none */
+    uint64_t cursor;                 /* the next slot that a put inspects */
+    uint64_t seen;                   /* the slot word that the last choice found */
+    uint64_t slot;                   /* the slot that the last put filled */
+    uint32_t free_hints[REMEMBERED]; /* slots probably still free, and in this core's cache */
     uint32_t last, remembered;
     uint32_t spare; /* the free cell that this handle owns */
     uint32_t number;

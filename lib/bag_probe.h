@@ -112,8 +112,8 @@ LADE_BAG_INLINE uint64_t slots_to_try(struct lade_bag *b)
 }
 
 /*
- * Chooses among the first slots, after some probes were already made. In a plain bag the first probe makes most choices. It
- * calls no other function, so no registers are saved: choose_at_once(). This function does the rest.
+ * Chooses among the first slots, after some probes were already made. In a plain bag the first probe makes most
+ * choices. It calls no other function, so no registers are saved: choose_at_once(). This function does the rest.
  */
 LADE_BAG_INLINE int choose_among(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t slots, uint64_t tried,
                                  bool plain)

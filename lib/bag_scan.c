@@ -57,7 +57,7 @@ static uint64_t random_bit(struct lade_bag_handle *h, uint64_t mask)
     return (uint64_t)__builtin_ctzll(mask);
 }
 
-/* The bag is empty, hence not full. Reopens full_state, because the draw that emptied the bag may not have done so yet. */
+/* The bag is empty, hence not full. Reopens full_state: the draw that emptied the bag may not have done so yet. */
 static int saw_empty(struct lade_bag_handle *h, uint64_t active)
 {
     struct lade_bag *b = h->bag;
@@ -142,7 +142,7 @@ static bool fill_anywhere(struct lade_bag_handle *h, uint64_t put)
     return false;
 }
 
-/* The bag is full, hence not empty. Updates active, because the put that filled the bag may not have done so yet. */
+/* The bag is full, hence not empty. Updates active: the put that filled the bag may not have done so yet. */
 static int saw_full(struct lade_bag_handle *h)
 {
     struct lade_bag *b = h->bag;
