@@ -2,7 +2,7 @@
 /*
  * How keys are mapped to positions. Internal.
  *
- * Words: multiply by a random odd number, add the high half to the low one, multiply by another. Multiplication by a
+ * Words: multiply by a random odd number, xor the high half into the low one, multiply by another. Multiplication by a
  * random odd number sends any two words, chosen without knowing it, to one of m homes with probability at most 2/m
  * (Dietzfelbinger, Hagerup, Katajainen, Penttonen, "A reliable randomized algorithm for the closest-pair problem",
  * 1997): that is the last step. The steps before break up keys in arithmetic progression, which would often collide for

@@ -3,8 +3,8 @@
  * The entries of a table as a stream of bytes. Numbers are little endian, their sizes in bytes:
  *
  *   header   8 MAGIC, 2 VERSION, 2 kind, 4 zero, 4 checksum of the 16 before
- *   block    4 number of entries, 4 bytes of their keys, 4 checksum of the content, 4 checksum; then the content: for each
- *            entry of a table of words 8 key, 8 value, of byte strings 4 length, 8 value, and the bytes
+ *   block    4 number of entries, 4 bytes of their keys, 4 checksum of the content, 4 checksum; then the content: for
+ *            each entry of a table of words 8 key, 8 value, of byte strings 4 length, 8 value, and the bytes
  *   end      a block of no entries, whose content is the number of all entries (8)
  *
  * Bytes of keys are those of byte strings, zero for words. A block holds what fits into BLOCK bytes, or one entry. Its
