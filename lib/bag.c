@@ -370,8 +370,8 @@ static inline size_t put_some(struct lade_bag_handle *h, uint64_t slots, const u
 }
 
 /*
- * Puts words in small batches. If the groups in use are nearly full, takes another group into use. If that does not
- * help, puts them one by one, also as long as each put finds the bag full and evicts.
+ * Puts words in small batches. If the groups in use are nearly full, takes another group into use. Puts words one by
+ * one if that does not help, or while each put finds the bag full and evicts.
  */
 static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t count)
 {

@@ -47,8 +47,8 @@
 #define LAPS_APART (UINT64_C(1) << 14) /* a put that is further behind does not rely on the bits */
 
 /*
- * A group word: version and state. GROUP_EMPTY: it holds no element whose put has completed. FULL: it has no slot whose
- * draw has completed.
+ * A group word: version and state. GROUP_EMPTY: it holds no element whose put has completed. FULL: it has no free slot
+ * whose draw has completed.
  */
 enum group_state { OPEN, CHECK_EMPTY, GROUP_EMPTY, CHECK_FULL, FULL };
 #define STATE_BITS UINT64_C(7)

@@ -45,7 +45,7 @@ static int open_directory(const char *path, size_t size)
     return open_again(AT_FDCWD, name, O_RDONLY | O_DIRECTORY, 0);
 }
 
-/* Draws a name that no other process can guess, and prepare something under. */
+/* Draws a name that no other process can guess and occupy in advance. */
 static bool draw_name(struct lade_file *f)
 {
     uint64_t number;

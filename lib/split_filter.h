@@ -59,7 +59,10 @@ static inline uint64_t for_part_0(const struct lade_split *s, const struct meeti
     return want < m->left ? want : m->left;
 }
 
-/* The probe sequence of an item: a first word and a separate step, so that full words do not form long runs. */
+/*
+ * The probe sequence of an item: a first word and a step that depends on the item, so that full words do not form long
+ * runs.
+ */
 struct way {
     uint64_t at, step;
 };

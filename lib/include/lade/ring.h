@@ -25,10 +25,10 @@
  *              a read-modify-write or a seq_cst store. Without waits these functions return LADE_INVALID, and push and
  *              pop have no extra cost.
  * Capacity     exact, any number from 1 to LADE_RING_MAX, not rounded.
- * Batches      words are pushed and popped in the given order. A return value below count is the number of words done.
- *              mpmc: a batch is a sequence of single operations up to the first FULL or EMPTY; words of other threads
- *              may come between. spsc: a batch checks once and publishes once. A return value below count means that no
- *              more free slots, or no more words, were visible at the check, which precedes the effect of the batch.
+ * Batches      words are pushed and popped in the given order; the return value is the number of words done. mpmc: a
+ *              batch is a sequence of single operations up to the first FULL or EMPTY; words of other threads may come
+ *              between. spsc: a batch checks once and publishes once. If it does fewer than count, no more free slots,
+ *              or no more words, were visible at the check, which precedes the effect of the batch.
  * Memory       allocated once: less than 1 KiB, plus for spsc 8 bytes per slot, with the number of slots rounded up to
  *              a power of two; for mpmc 16 bytes per slot and 136 per handle.
  * Stopped      a thread that stops forever blocks no other thread. It keeps at most the word that it was pushing or has

@@ -13,7 +13,7 @@
  * Threads      each thread enters and leaves for itself, and leaves before it ends. Calls nest: only the last leave
  *              takes effect. A thread that the program itself has registered with liburcu need not enter, but may.
  * Progress     both functions take a lock, for a few instructions.
- * fork         in a child, the thread that called fork() stays registered; all other threads are forgotten. Exception:
+ * Fork         in a child, the thread that called fork() stays registered; all other threads are forgotten. Exception:
  *              a thread that was registered only with liburcu is not forgotten.
  * Forgotten    in a debug build (Meson: -Dbuildtype=debug), a call on a table by a thread that has not entered prints
  *              what is missing and aborts. In other builds, memory may be freed while such a thread reads it.
