@@ -1,8 +1,8 @@
 /* harness
- * property: who has seen the bag full does not hear EMPTY from a check that began before
+ * property: a thread that has seen the bag full does not get EMPTY from a check that began before
  * engines: explore native tsan genmc/rc11
  * threads: 3
- * bound: 1 slot, empty; a put that gets no further than its claim, FULL and then draw, draw
+ * bound: 1 slot, empty; a put that stops after it reserved a slot, FULL and then draw, draw
  * executions: 10
  * cover: full
  * timeout: 120

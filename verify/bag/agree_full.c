@@ -1,8 +1,8 @@
 /* harness
- * property: who has seen the bag empty does not hear FULL from a check that began before
+ * property: a thread that has seen the bag empty does not get FULL from a check that began before
  * engines: explore native tsan genmc/rc11
  * threads: 3
- * bound: 1 slot, full; a draw that gets no further than its claim, EMPTY and then put, put
+ * bound: 1 slot, full; a draw that stops after it took the element, EMPTY and then put, put
  * executions: 10
  * cover: empty
  * timeout: 120

@@ -1,7 +1,7 @@
 /* harness
- * property: who frees a cell has seen all that was read in it, also when it was freed and in use again in between
+ * property: the thread that frees a cell is ordered after all reads of it, even if the cell was freed and reused in between
  * threads: 2
- * bound: one cell; taken out, against a late borrower who frees it, uses it, lends it and takes it out again
+ * bound: one cell; removed, against a late borrower that frees it, reuses it, lends it and removes it again
  * executions: 3
  * cover: late
  * timeout: 120

@@ -1,8 +1,8 @@
 /* harness
- * property: the cell that a put leaves behind when close refuses it is not read any more by who evicted from it
+ * property: once close has refused a put, the thread that evicted from its cell does not read that cell
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot, full, evict-oldest; put that is closed when it has evicted, against put and the beginning of another
+ * bound: 1 slot, full, evict-oldest; put that is closed after it evicted, against put and the start of another
  * executions: 3
  * cover: refused kept
  */

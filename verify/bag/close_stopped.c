@@ -1,5 +1,5 @@
 /* harness
- * property: a thread that stops inside close leaves no draw asleep, once another operation has returned CLOSED
+ * property: a thread that stops inside close leaves no draw asleep once another operation has returned CLOSED
  * engines: explore
  * threads: 3
  * bound: 1 slot; a waiting draw against the first step of close, and a put by a third thread

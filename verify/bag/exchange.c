@@ -1,5 +1,5 @@
 /* harness
- * property: the word that an exchange leaves is not missed, though the put that it took the place of has not completed
+ * property: the word that an exchange leaves is not missed, even if the put that it replaced has not completed
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in 2 groups, one element; put into the empty group against exchange there and two draws

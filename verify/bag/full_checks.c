@@ -1,5 +1,5 @@
 /* harness
- * property: two threads that find the bag full, one finishing what the other began, miss no slot that becomes free in between
+ * property: two threads that check for FULL, one completing the other's check, do not miss a slot that is freed concurrently
  * engines: explore native tsan genmc/rc11
  * threads: 3
  * bound: 2 slots in 2 groups, one free; draw against two puts

@@ -1,5 +1,5 @@
 /* harness
- * property: slots, groups, limits, versions, cells and their places never leave their ranges, for every configuration
+ * property: slots, groups, limits, versions, cells and their addresses stay within their ranges, for every configuration
  * engines: cbmc
  * threads: 1
  * bound: any valid configuration, slot, group, cell and word

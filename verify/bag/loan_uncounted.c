@@ -1,8 +1,8 @@
 /* harness
- * property: an element whose slot can count no further samples can still be borrowed, and is not freed meanwhile
+ * property: an element whose slot has no sample count left can still be borrowed, and is not freed while on loan
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot with its count at the end; sample and give back against draw and writing every free cell
+ * bound: 1 slot with its count at the maximum; sample and return against draw and writing every free cell
  * executions: 3
  * cover: lent
  * timeout: 120

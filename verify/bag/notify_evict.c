@@ -1,5 +1,5 @@
 /* harness
- * property: a put that evicts notifies a put that waits for the byte budget
+ * property: a put that evicts wakes a put that waits for the byte budget
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot with 2 of 3 bytes; a put of 1 byte, which evicts these, against its draw and put_wait of 3

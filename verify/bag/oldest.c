@@ -1,5 +1,5 @@
 /* harness
- * property: under evict-oldest put t removes put t - capacity and nothing newer, also when puts overtake each other
+ * property: under evict-oldest, put t removes put t - capacity and nothing newer, even when puts overtake each other
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot; two puts against one

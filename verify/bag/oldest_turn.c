@@ -1,5 +1,5 @@
 /* harness
- * property: under evict oldest a put replaces what an earlier put left in its slot and gives way to a later one
+ * property: under evict-oldest, a put replaces the element of an earlier put in its slot and yields to a later one
  * engines: cbmc
  * threads: 1
  * bound: any ticket, 1 to 3 slots, a slot last used up to 16,384 rounds before or after

@@ -1,8 +1,8 @@
 /* harness
- * property: a draw tries the slots that its random words stand for, half a word each, every half once, rejected halves left out
+ * property: a draw tries the slots that its random words select: half a word per slot, each half used once, rejected halves skipped
  * engines: explore
  * threads: 3
- * bound: 3 slots, full; two draws with each of four words, at the limits between slots, against one draw
+ * bound: 3 slots, full; two draws with each of four words, at the boundaries between slots, against one draw
  * executions: 10
  * cover: first taken
  */

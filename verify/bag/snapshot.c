@@ -1,5 +1,5 @@
 /* harness
- * property: restoring from any bytes reads and writes within bounds, puts no invalid word, and what fails puts nothing of its block
+ * property: restoring from arbitrary bytes stays within bounds and puts no invalid word, and a block that fails puts nothing
  * engines: cbmc
  * threads: 1
  * bound: any bytes and any checksums; blocks of 24 bytes, 2 of them and the end; words, records of 3, and of 23 bytes

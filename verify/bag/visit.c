@@ -1,5 +1,5 @@
 /* harness
- * property: for_each visits an element that stays exactly once, and reads no record while it is written
+ * property: for_each visits an element that stays in the bag exactly once, and reads no record while it is written
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in 2 groups, one record that stays; for_each against put, draw and put

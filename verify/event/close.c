@@ -1,8 +1,8 @@
 /* harness
- * property: close ends a wait, after what came before was taken
+ * property: close ends a wait after all earlier items were taken
  * engines: explore
  * threads: 2
- * bound: a waiter that takes until closed; one thing with its notify_one, then close
+ * bound: a waiter that takes until closed; one item with its notify_one, then close
  * executions: 30
  * cover: slept
  */

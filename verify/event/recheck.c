@@ -1,8 +1,8 @@
 /* harness
- * property: a condition that asks for it is called again in time, though there is no notification
+ * property: a condition that requests a recheck is called again in time, although there is no notification
  * engines: explore
  * threads: 2
- * bound: a device that is done at some time and wakes nobody, against a waiter that polls it
+ * bound: a device that completes at some time without a notification, against a waiter that polls it
  * executions: 3
  * cover: polled
  */

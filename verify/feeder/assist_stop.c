@@ -1,5 +1,5 @@
 /* harness
- * property: behind stop nobody fills or copies, also no consumer
+ * property: after stop no thread fills or copies, not even a consumer
  * threads: 2
  * bound: 1 slot; stop against a consumer that fills
  * executions: 77

@@ -1,5 +1,5 @@
 /* harness
- * property: after close the consumer gets every batch that was begun, then hears CLOSED
+ * property: after close the consumer gets every batch that was begun, then CLOSED
  * threads: 2
  * bound: 2 slots; a filler of up to 2 batches against close and a consumer that takes what there is
  * executions: 23

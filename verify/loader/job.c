@@ -1,5 +1,5 @@
 /* harness
- * property: each sample of a job counts once, for its worker or for the one that supersedes it
+ * property: each sample of a job counts once, for its worker or for the worker that supersedes it
  * threads: 2
  * bound: two jobs of two samples; superseded at most once, at any time
  * executions: 5

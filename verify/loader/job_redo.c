@@ -1,5 +1,5 @@
 /* harness
- * property: a worker that begins with a job and is superseded at any time, also before it begins, takes nothing more on
+ * property: a worker that is superseded at any time after or before it begins a job takes no further work
  * threads: 2
  * bound: a job of two samples, and one more; superseded at most once
  * executions: 8

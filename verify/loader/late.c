@@ -1,7 +1,7 @@
 /* harness
- * property: of a late worker and its replacement one hands the batch over, and the other keeps a buffer that it may write
+ * property: of a late worker and its replacement, one hands over the batch, and the other keeps a buffer that it may write
  * threads: 3
- * bound: 1 place, 2 buffers; both make the first batch, who still has a buffer makes the second
+ * bound: 1 place, 2 buffers; both make the first batch, the one that still has a buffer makes the second
  * executions: 8
  * executions genmc: 8
  * cover: late first

@@ -1,5 +1,5 @@
 /* harness
- * property: a batch that comes too late changes nothing, though the place was used again and again
+ * property: a batch that is published too late changes nothing, even if its place was reused several times
  * threads: 2
  * bound: 1 place; the replacement makes batches 0 and 1, the late worker makes 0
  * executions: 3

@@ -1,7 +1,7 @@
 /* harness
- * property: a worker that finds a batch offered finds its list, and the end of the lists is the end
+ * property: a worker that finds an offered batch finds its list, and the end mark follows the last list
  * threads: 2
- * bound: two batches, offered one by one; two looks at each
+ * bound: two batches, offered one by one; two checks of each
  * executions: 6
  * cover: first second nothing over
  */

@@ -1,7 +1,7 @@
 /* harness
- * property: a buffer is written again only by who was given it, after it was read
+ * property: a buffer is overwritten only by the worker that got it, after it was read
  * threads: 3
- * bound: 3 buffers; the consumer gives back two, two workers look for one each
+ * bound: 3 buffers; the consumer releases two, two workers look for one each
  * executions: 10
  * cover: none this other
  */

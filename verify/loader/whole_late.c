@@ -1,8 +1,8 @@
 /* harness
- * property: a worker that is late, and goes on at any time, and the one that takes its place deliver each batch once
+ * property: a late worker, which may resume at any time, and its replacement deliver each batch once
  * engines: explore native tsan
  * threads: 3
- * bound: 1 worker and 1 in its place, one batch
+ * bound: 1 worker and 1 replacement, one batch
  * executions: 300
  * cover: replaced early
  * timeout: 120

@@ -1,5 +1,5 @@
 /* harness
- * property: a worker that waits for room is woken when the consumer waits for a batch, whoever releases the one before
+ * property: a worker that waits for a buffer is woken when the consumer waits for a batch, whichever thread released the previous one
  * engines: explore
  * threads: 3
  * bound: 1 worker, 1 buffer, 1 batch; fewer releases than it takes to wake a worker for them

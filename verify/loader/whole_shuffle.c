@@ -1,8 +1,8 @@
 /* harness
- * property: stream mode over numbers: workers make the batches that the consumer plans, each from its own list, and end
+ * property: in stream mode over numbers, workers make the batches that the consumer plans, each from its own list, and end
  * engines: explore
  * threads: 2
- * bound: 1 worker, 2 buffers, 1 list, two batches: the second is planned when the first was taken
+ * bound: 1 worker, 2 buffers, 1 list, two batches: the second is planned after the first was taken
  * executions: 40000
  * cover: slept worker_slept
  * timeout: 240

@@ -1,5 +1,5 @@
 /* harness
- * property: the last of two holders frees the object (both think that they are the last)
+ * property: the last of two holders frees the object (both consider themselves the last)
  * engines: native explore
  * threads: 2
  * bound: two holders

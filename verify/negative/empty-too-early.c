@@ -1,5 +1,5 @@
 /* harness
- * property: a ring that says EMPTY when the slot in front is not filled yet is linearizable (it is not: the push behind has ended)
+ * property: a ring that returns EMPTY when the slot in front is not filled yet is linearizable (it is not: the next push has completed)
  * engines: explore
  * threads: 2
  * bound: capacity 2; two pushes, one of them followed by a pop

@@ -1,8 +1,8 @@
 /* harness
- * property: when the turns of a ring are used up, count is right, and once it is closed every push and pop returns CLOSED
+ * property: when the turns of a ring are used up, count is correct, and after close every push and pop returns CLOSED
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: mpmc; capacity 2, the last round before the last; two pops against close and a push, through handles that were never used
+ * bound: mpmc; capacity 2, the last round before the last; two pops against close and a push, through unused handles
  * executions: 6
  * cover: closed
  * rounds: 200

@@ -1,6 +1,5 @@
 /* harness
- * property: a thread that ends for ever at any step of a push or a pop hinders nobody: the others finish, capacity is
- *   whole, at most its own word is missing
+ * property: a thread that stops forever at any step of a push or a pop blocks no other thread; the capacity stays whole, and at most its own word is missing
  * engines: genmc explore
  * threads: 3
  * bound: capacity 1; thread 0 stops at each of its steps; thread 1 pops and pushes; thread 2 chooses the step

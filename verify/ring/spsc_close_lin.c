@@ -1,5 +1,5 @@
 /* harness
- * property: a bounded queue that can be closed explains whatever pushes, pops and a close see of a ring with waits, FULL, EMPTY and CLOSED included
+ * property: pushes, pops and a close on a ring with waits are linearizable to a bounded queue that can be closed, including FULL, EMPTY and CLOSED
  * engines: explore
  * threads: 3
  * bound: spsc; capacity 1; two pushes, two pops, close

@@ -1,5 +1,5 @@
 /* harness
- * property: keys whose hashes are alike in the upper half are told apart: each has one part for all, none is lost
+ * property: keys with the same upper half of the hash stay distinct: each has one part for all threads, and none is lost
  * threads: 2
  * bound: two keys with the same upper half, routed in opposite orders by threads that choose different parts
  * executions: 5

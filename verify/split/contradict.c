@@ -1,6 +1,5 @@
 /* harness
- * property: one key that comes with two groups of different parts: its part is the same for all who get one, and whoever sees
- *           its group elsewhere hears of it
+ * property: for one key that arrives with two groups of different parts, all threads that get a part get the same one, and a thread whose group has another part gets CONFLICT
  * threads: 2
  * bound: one key, two groups, threads that choose different parts
  * executions: 3

@@ -1,5 +1,5 @@
 /* harness
- * property: homes, shares, sizes and places of cells never leave their ranges, and room for n keys takes n without growth
+ * property: homes, shares, sizes and cell addresses stay within their ranges, and a table sized for n keys takes n without growth
  * engines: cbmc
  * threads: 1
  * bound: any number of cells up to 2^40; up to 2^14 keys

@@ -1,5 +1,5 @@
 /* harness
- * property: who finds a cell that an insert marked MOVED finds the next array, too
+ * property: a thread that finds a cell that an insert marked MOVED also finds the next array
  * threads: 3
  * bound: 1 to 1 cell; growth and a move, an insert, a replace
  * executions: 1131

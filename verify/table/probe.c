@@ -1,6 +1,5 @@
 /* harness
- * property: a search ends after at most as many steps as there are cells, whatever they hold, and stays inside the array;
- *           it comes to every cell once
+ * property: a search ends after at most as many steps as there are cells, whatever they hold, stays inside the array, and visits every cell once
  * engines: cbmc
  * threads: 1
  * bound: 4 cells of any content in lines of 2, with or without a next array of 2; words

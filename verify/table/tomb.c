@@ -1,5 +1,5 @@
 /* harness
- * property: the cell of a removed key stays its own: it comes back there while another key looks for a cell
+ * property: the cell of a removed key stays reserved for it: the key returns there while another key probes for a cell
  * threads: 2
  * bound: 2 cells, one of a removed key; its insert against that of another key
  * executions: 1
