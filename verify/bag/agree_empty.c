@@ -39,7 +39,7 @@ static void thread(int id)
 
 static void finish(void)
 {
-    /* Thread 1 saw no room, thread 2 drew nothing: there is an element for thread 1. */
+    /* Thread 1 saw the bag full and thread 2 drew nothing, so there is an element for thread 1. */
     if (full == LADE_FULL && status[2] == LADE_EMPTY) {
         assert(status[1] == LADE_OK);
         cover(full);

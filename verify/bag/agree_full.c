@@ -39,7 +39,7 @@ static void thread(int id)
 
 static void finish(void)
 {
-    /* Thread 1 saw nothing, thread 2 put nothing: there is room for thread 1. */
+    /* Thread 1 saw the bag empty and thread 2 put nothing, so there is a free slot for thread 1. */
     if (drawn == LADE_EMPTY && status[2] == LADE_FULL) {
         assert(status[1] == LADE_OK);
         cover(empty);

@@ -20,10 +20,10 @@ static void setup(void)
     cell = handle[0]->spare;
     *(uint64_t *)(void *)cell_at(bag, cell) = 1;
     while (lade_mpmc_pop(handle[0]->pool, &out[0]) == LADE_OK)
-        ; /* so that only this one can be there */
+        ; /* so that the pool can hold only this cell */
 }
 
-/* Takes the cell out of the pool if it is there. */
+/* Removes the cell from the pool if it is there. */
 static bool reclaimed(int id)
 {
     return lade_mpmc_pop(handle[id]->pool, &out[id]) == LADE_OK;

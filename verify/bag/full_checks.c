@@ -36,7 +36,10 @@ static void finish(void)
 
     done = (status[1] == LADE_OK) + (status[2] == LADE_OK);
 
-    /* One element at most is left of the first two, and one is drawn: there is room for what the puts did not use. */
+    /*
+     * At most one of the first two elements is left, and one is drawn, so there is a free slot for each put that did
+     * not succeed.
+     */
     for (; done < 2; done++)
         assert(put(THREADS, 5) == LADE_OK);
     assert(put(THREADS, 5) == LADE_FULL);

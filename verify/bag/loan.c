@@ -41,7 +41,7 @@ static void finish(void)
     static struct lade_bag_stats counts;
 
     assert(draw_record(THREADS) == 2);
-    /* Every cell is in its place again: each handle can put and draw. */
+    /* No cell is lost: each handle can put and draw. */
     for (int i = 0; i <= THREADS; i++) {
         assert(put_record(i, 5) == LADE_OK);
         assert(draw_record(i) == 5);

@@ -34,7 +34,7 @@ static void finish(void)
 {
     static uint64_t cell, cells, sum;
 
-    /* Every free cell that is not with the slot or a handle is in the pool. */
+    /* Every free cell that neither the slot nor a handle owns is in the pool. */
     cells = sum = 0;
     while (lade_mpmc_pop(handle[0]->pool, &cell) == LADE_OK) {
         cells++;

@@ -22,7 +22,7 @@ static void setup(void)
 
     make_records(1);
     assert(put_record(0, 1) == LADE_OK);
-    /* As after 65,535 samples, all given back. */
+    /* As after 65,535 samples, all returned. */
     word = atomic_load(&bag->slot[0]);
     atomic_store(&bag->slot[0], word | TIMES_FULL << TIMES_SHIFT);
     atomic_store(&bag->cell_refs[word & CELL_BITS], -(int64_t)TIMES_FULL);

@@ -42,7 +42,7 @@ static void finish(void)
 {
     static uint64_t last;
 
-    /* Whoever came last, the slot is left to the put with the highest number. */
+    /* Whichever put was last, the slot holds the element of the put with the highest number. */
     assert((atomic_load(&bag->slot[0]) & LAP_BITS) >> LAP_SHIFT == 3);
     last = draw(THREADS);
     assert(last == 2 || last == 4);

@@ -53,7 +53,7 @@ static void thread(int id)
     dropped = 0;
     assert(put_in_turn(&h, CELL_HELD | 3) == LADE_OK);
     uint64_t after = atomic_load_explicit(&slot[at], memory_order_relaxed);
-    if (rounds >= 0) { /* a later put, or this one's own round, has been here */
+    if (rounds >= 0) { /* a later put, or this one's own round, has used the slot */
         assert(after == before && dropped == 20 && h.spare == 3);
         cover(too_late);
     } else {

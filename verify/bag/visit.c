@@ -39,7 +39,7 @@ static void thread(int id)
         if (visits[2])
             cover(two);
     } else {
-        /* Goes to the second slot and comes out of it. */
+        /* Put into the second slot and drawn from it. */
         assert(put_record(1, 2) == LADE_OK);
         assert(draw_record(1) == 2);
     }

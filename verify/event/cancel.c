@@ -27,7 +27,7 @@ static void thread(int id)
         status[id] = lade_event_await(&event, end_or_take, NULL, -1);
         return;
     }
-    put_things(1); /* and notifies nobody */
+    put_things(1); /* without a notification */
     end_with(LADE_CANCELLED);
     lade_event_notify_all(&event);
 }

@@ -15,7 +15,7 @@
 
 static int took;
 
-/* What came before the mark is there for a waiter that sees the mark. */
+/* A waiter that sees the mark also sees all items that came before it. */
 static int take_or_end(void *context, int64_t *until)
 {
     int end = atomic_load_explicit(&ended, memory_order_acquire);

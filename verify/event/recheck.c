@@ -36,7 +36,7 @@ static void setup(void)
 static void thread(int id)
 {
     if (id == 0) {
-        put_things(1); /* and notifies nobody */
+        put_things(1); /* without a notification */
         atomic_store_explicit(&futex_time, 5, memory_order_release);
     } else {
         assert(lade_event_await(&event, done_or_await, NULL, 9) == LADE_OK);

@@ -46,7 +46,7 @@ static void finish(void)
 {
     uint64_t number = 0;
 
-    /* What was on its way while the consumer looked comes behind. */
+    /* Batches that were in flight while the consumer checked arrive afterwards. */
     assert(status == LADE_CLOSED ? taken == filled : taken < filled);
     while (lade_slots_take(&feeder.slots, &number) == LADE_OK)
         assert(number == taken++);

@@ -13,7 +13,7 @@
 #define CLAIMS 2
 #define COUNT 2
 
-/* What a worker writes before it begins a job: the number of its first sample. */
+/* The number of the job's first sample, which a worker writes before it begins the job. */
 static uint64_t first;
 static _Atomic uint64_t committed;
 static uint64_t begun, counted[THREADS]; /* a bit for each sample */

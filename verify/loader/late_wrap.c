@@ -29,12 +29,12 @@ static void thread(int id)
         content[2] = 30;
         late_won = lade_batch_ring_publish(&ring, 0, 2);
         if (!late_won)
-            content[2] = 31; /* nobody else has it */
+            content[2] = 31; /* no other thread has it */
         return;
     }
     content[0] = 10;
     bool won = lade_batch_ring_publish(&ring, 0, 0);
-    /* The consumer, for which this thread does its work. */
+    /* This thread also acts as the consumer. */
     assert(lade_batch_ring_look(&ring, 0, &buffer));
     assert(buffer == (won ? 0 : 2) && content[buffer] == (won ? 10 : 30));
     lade_batch_ring_advance(&ring, 1);

@@ -10,7 +10,7 @@
 
 #include "small.h"
 
-/* A list may be read by who is late, so its words are atomic. */
+/* A late worker may read a list, so its words are atomic. */
 static _Atomic uint64_t list[2];
 
 static void setup(void)

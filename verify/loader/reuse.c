@@ -30,7 +30,7 @@ static void thread(int id)
         }
         return;
     }
-    /* One of them would like to have what it used before. */
+    /* One of them prefers the buffer that it used before. */
     if (id == 0 && lade_batch_ring_reuse_this(&ring, 1)) {
         mine[id] = 1;
         has[id] = true;

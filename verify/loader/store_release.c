@@ -37,7 +37,7 @@ static void thread(int id)
     }
     if (lade_load_acquire(&state) == 3) {
         assert(job == 8);
-        job = 9; /* it belongs to the next one */
+        job = 9; /* the job belongs to the replacement */
         cover(lost);
     }
 }

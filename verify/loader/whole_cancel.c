@@ -17,7 +17,7 @@
 static void setup(void)
 {
     make_loader(2);
-    worker[0].has_buffer = false; /* nor is one free */
+    worker[0].has_buffer = false; /* and none is free */
 }
 
 static void thread(int id)

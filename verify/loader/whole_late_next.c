@@ -19,7 +19,7 @@ static void setup(void)
 {
     make_loader(2);
     loader.config.worker_timeout = 0; /* time stands still */
-    /* The worker has planned the batch, and is late with it. */
+    /* The worker has planned the batch and is late. */
     atomic_init(&plans[0].word[0], 1);
     atomic_init(&plans[0].word[1], 1);
     atomic_init(&worker[0].batch, 1);

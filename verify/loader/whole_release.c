@@ -18,7 +18,7 @@
 
 static struct lade_batch first;
 
-/* The worker's buffer is with the consumer. */
+/* The consumer holds the worker's buffer. */
 static void setup(void)
 {
     make_loader(2);
@@ -35,7 +35,7 @@ static void thread(int id)
         assert(await_batch(&worker[0]) == CLAIMED && fill(&worker[0]));
         hand_over(&worker[0]);
     } else if (id == 1) {
-        /* So short a wait has no nap before it; the clock stands still, so that it has no end either. */
+        /* A wait this short skips the initial nap, and never times out, since the clock stands still. */
         assert(take_next(1, NAP, &second) == LADE_OK);
         lade_loader_release(&loader, &second);
     } else {

@@ -16,7 +16,7 @@
 
 #include "whole.h"
 
-/* The first of what is held is drawn, so that samples come in their order. */
+/* Draws the first of the held samples, so that samples keep their order. */
 void lade_random_init(struct lade_random *random, struct lade_key key, uint64_t id)
 {
     (void)random, (void)key, (void)id;

@@ -19,7 +19,7 @@ static void setup(void)
     atomic_store_explicit(&holders, 2, memory_order_relaxed);
 }
 
-/* The count is read again after it was lowered: both may find zero. */
+/* The count is read again after the decrement: both may find zero. */
 static void thread(int id)
 {
     (void)id;

@@ -15,7 +15,7 @@
 static atomic_long slot[CAPACITY];
 static atomic_int tail, head;
 
-/* Takes a place, then fills it: between the two the ring has a hole. */
+/* Reserves a slot, then fills it: in between, the ring has a hole. */
 static bool push(int id, uint64_t word)
 {
     (void)id;
@@ -24,7 +24,7 @@ static bool push(int id, uint64_t word)
     return true;
 }
 
-/* Looks at the place in front only. */
+/* Checks only the slot in front. */
 static uint64_t pop(int id)
 {
     (void)id;

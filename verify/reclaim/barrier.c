@@ -19,7 +19,7 @@ struct piece {
 };
 
 static struct piece piece[3];
-static int done[2]; /* by whom the pieces of a barrier were run */
+static int done[2]; /* the threads that ran the callbacks of a barrier */
 
 static void run(struct lade_later *later)
 {

@@ -38,7 +38,7 @@ static void run(struct lade_later *later)
 
 static void setup(void)
 {
-    atomic_init(&started, true); /* thread 2 is the one */
+    atomic_init(&started, true); /* thread 2 is the freeing thread */
 }
 
 static void thread(int id)

@@ -14,7 +14,7 @@
 static void setup(void)
 {
     make(2);
-    /* The pop below is one that leaves a hint. */
+    /* Makes the pop below leave a hint. */
     assert(push(THREADS, 7) == LADE_OK);
     assert(pop(THREADS, &out[THREADS]) == LADE_OK);
     assert(push(THREADS, 8) == LADE_OK);

@@ -17,7 +17,7 @@ static int pushed[THREADS + 1], popped[THREADS + 1];
 static void setup(void)
 {
     make(1);
-    /* As if handle 0 had made all trades but those of the last two rounds. */
+    /* As if handle 0 had done all exchanges except those of the last two rounds. */
     uint64_t turns = UINT64_C(1) << (64 - ring->cell_bits);
     uint64_t round = turns / 2 - 2;
     assert(ring->position_bits == 0);

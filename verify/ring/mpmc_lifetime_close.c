@@ -17,7 +17,7 @@
 static void setup(void)
 {
     make(2);
-    /* As if handle 2 had made all trades but the last two pushes and pops. */
+    /* As if handle 2 had done all exchanges except the last two pushes and pops. */
     uint64_t round = last_round(ring) - 1;
     for (uint64_t i = 0; i < 2; i++)
         atomic_store_explicit(&ring->entry[i], 2 * round << ring->cell_bits | i, memory_order_relaxed);

@@ -39,5 +39,5 @@ static void finish(void)
         assert(part[0][i] == part[1][i]);
     assert(atomic_load(&map[16]) != 0 && atomic_load(&map[17]) != 0 && atomic_load(&map[18]) == 0);
     if ((atomic_load(&map[16]) & 15) == 1 + 2)
-        cover(behind); /* the second key lies first */
+        cover(behind); /* the second key came first */
 }

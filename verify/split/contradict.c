@@ -35,7 +35,7 @@ static void finish(void)
     assert(status[0] == LADE_OK || status[1] == LADE_OK);
     for (int id = 0; id < THREADS; id++) {
         if (status[id] == LADE_OK) {
-            /* the key and its group are where the answer says */
+            /* the key and its group have the returned part */
             assert(route(THREADS, NAME(1, 1), NAME(2 + (unsigned)id, 1), 0) == LADE_OK);
             assert(got_part[THREADS] == part[id]);
         } else {

@@ -19,7 +19,7 @@
 
 static void setup(void)
 {
-    atomic_init(&arrays_left, 4); /* two more than it needs: who goes astray comes to an end */
+    atomic_init(&arrays_left, 4); /* two more than it needs, so that a faulty search ends */
     make(LADE_TABLE_BYTES, 2);
 }
 

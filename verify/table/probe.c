@@ -53,7 +53,7 @@ static void thread(int id)
     b->next = NULL;
     a->starved = (uint32_t)nondet_uint64();
     a->used = nondet_uint64();
-    /* A key of each home: the product is checked in homes.c. */
+    /* One key of each home; homes.c checks the product. */
     assume(quarter < 4 && m < n && n < 4);
     assert(nth_cell(a, quarter, m) != nth_cell(a, quarter, n));
     assert(nth_cell(a, quarter, n) >= a->cell && nth_cell(a, quarter, n) < a->cell + 4);

@@ -9,7 +9,7 @@
  */
 /* SPDX-License-Identifier: MIT */
 #define THREADS 2
-#define INJECTED /* the shortest way takes only a cell that nobody had */
+#define INJECTED /* the fast path takes only a cell that was never used */
 #include "harness.h"
 
 #include "small.h"
