@@ -2,9 +2,10 @@
 /*
  * Preloaded into a program, lets its n-th call fail, or kills it there. stress/faults drives it.
  *
- *   LADE_FAULT     CALL:N:HOW, or empty to count. CALL is the name of a system call in the table below, "any" (every one of
- *                  them), "malloc", "pthread_create", or "cl" (every OpenCL call). HOW is the number of an error (with a + appended, all later calls fail too, as on a full disk), "kill", or
- *                  "swallow": the call is not made, but seems to succeed, as if the program ignored its failure.
+ *   LADE_FAULT     CALL:N:HOW, or empty to count. CALL is the name of a system call in the table below, "any" (every one
+ *                  of them), "malloc", "pthread_create", or "cl" (every OpenCL call). HOW is the number of an error (with
+ *                  a + appended, all later calls fail too, as on a full disk), "kill", or "swallow": the call is not
+ *                  made, but seems to succeed, as if the program ignored its failure.
  *   LADE_FAULT_TO  a file that gets "hit" when it happens, and the number of each call at the end.
  *
  * A seccomp filter intercepts system calls, including those that the C library makes itself. The filter traps to a
