@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One harness for both rings, with waits: SPSC says which. Under SPSC it lets one thread push and one pop. */
+/*
+ * One harness for both rings, with waits; SPSC selects the spsc ring. Under SPSC at most one thread pushes and one
+ * pops.
+ */
 #ifdef SPSC
 #include "spsc.h"
 
@@ -30,5 +33,5 @@
 #define destroy_ring() lade_mpmc_destroy(ring)
 #endif
 
-/* In static memory: GenMC gives a local of an inlined function the place of one that is still in use. */
+/* In static memory: GenMC may place a local of an inlined function at the address of one that is still in use. */
 static uint64_t out[THREADS + 1];

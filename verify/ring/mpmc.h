@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the mpmc harnesses share: a ring and one handle for each thread and one for setup() and finish(). It has waits if the
- * harness has a futex.
+ * Shared by the mpmc harnesses: a ring, one handle for each thread and one for setup() and finish(). The ring has waits
+ * if the harness has a futex.
  */
 #include "ring.c"
 #include "ring_count.c"

@@ -1,5 +1,5 @@
 /* harness
- * property: a handle is held by one thread at a time and goes to the next one whole
+ * property: one thread at a time holds a handle, and the next thread gets it in a consistent state
  * threads: 2
  * bound: one handle, two threads; join, push, leave
  * executions: 4

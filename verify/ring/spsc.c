@@ -1,5 +1,5 @@
 /* harness
- * property: one producer, one consumer: every word comes out once, complete, in order, and FULL and EMPTY are true
+ * property: with one producer and one consumer, every word is popped once, complete and in order, and FULL and EMPTY are accurate
  * threads: 2
  * bound: capacity 2, 3 pushes, 3 pops, wraps
  * executions: 10

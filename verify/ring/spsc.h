@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the harnesses of an spsc ring that come with a futex share: it has waits then. */
+/* Shared by the spsc harnesses that have a futex: the ring has waits. */
 #include "ring.c"
 #include "ring_count.c"
 #ifdef FUTEX

@@ -1,6 +1,5 @@
 /* harness
- * property: with a fence at the end of each call, a bounded queue explains all that the two sides of the spsc ring see, FULL
- *   and EMPTY included
+ * property: with a fence at the end of each call, the spsc ring is linearizable to a bounded queue, including FULL and EMPTY
  * engines: explore
  * threads: 2
  * bound: capacity 2, 3 pushes, 3 pops, wraps
