@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Structs that grow at their end: the caller says how many bytes its own has, which may be fewer or more than this library
- * knows. Internal; docs/abi.md has the rules.
+ * Structs that grow at their end: the caller passes the size of its struct, which may be smaller or larger than the one
+ * that this library knows. Internal; docs/abi.md has the rules.
  */
 #ifndef LADE_LIB_SIZED_H
 #define LADE_LIB_SIZED_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 static inline bool lade_is_zero(const void *bytes, size_t size)
 {
@@ -18,9 +17,17 @@ static inline bool lade_is_zero(const void *bytes, size_t size)
     return true;
 }
 
+/* A loop, as GenMC refuses memcpy() and memset() of a length that is not constant. */
+static inline void lade_copy_or_zero(void *to, size_t size, const void *from, size_t both)
+{
+    for (size_t i = 0; i < size; i++)
+        ((unsigned char *)to)[i] = i < both ? ((const unsigned char *)from)[i] : 0;
+}
+
 /*
- * A struct that the caller filled, as this library knows it: itself where the sizes agree, else in room, which has known
- * bytes; what the caller does not have is zero. NULL: the caller asks for something that this library does not know.
+ * Returns a struct that the caller filled, as this library knows it: the caller's struct if the sizes agree, else a
+ * copy in room, which has known bytes. Fields that the caller does not have are zero. NULL: the caller sets a field
+ * that this library does not know.
  */
 static inline const void *lade_sized_in(const void *from, size_t size, void *room, size_t known)
 {
@@ -29,18 +36,14 @@ static inline const void *lade_sized_in(const void *from, size_t size, void *roo
     size_t both = size < known ? size : known;
     if (!lade_is_zero((const char *)from + both, size - both))
         return NULL;
-    memcpy(room, from, both);
-    memset((char *)room + both, 0, known - both);
+    lade_copy_or_zero(room, known, from, both);
     return room;
 }
 
-/* Gives the caller as much of a struct as it has memory for; what this library does not know becomes zero. */
+/* Copies as much of a struct as fits into the caller's memory; sets fields that this library does not know to zero. */
 static inline void lade_sized_out(void *to, size_t size, const void *from, size_t known)
 {
-    size_t both = size < known ? size : known;
-
-    memcpy(to, from, both);
-    memset((char *)to + both, 0, size - both);
+    lade_copy_or_zero(to, size, from, size < known ? size : known);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many elements through bags of every kind and every way of being full: none is lost, doubled or torn, objects are
- * released once, the counts add up, never more than capacity inside, none sampled too often, the oldest evicted first;
- * also with handles that change hands, and while the bag grows and shrinks.
+ * Puts many elements through bags of every kind and full policy. No element is lost, duplicated or torn, objects are
+ * released once, the counts add up, the bag never holds more than its capacity, no element is sampled too often, and
+ * the oldest is evicted first. Also with handles that move between threads, and while the bag grows and shrinks.
  */
 #include "bag_elements.h"
 
@@ -12,7 +12,7 @@
 
 enum { THREADS_MOST = 8, LOANS = 4, BATCH_MOST = 16 };
 
-/* One thing done wrong on purpose, to see that it is noticed. */
+/* A deliberate fault, to see that it is detected. */
 enum sabotage { NOTHING, LOSE, TWICE, TEAR, ONE_MORE, OVERSAMPLE, EARLY, SABOTAGES };
 
 struct scene {
@@ -22,9 +22,9 @@ struct scene {
     uint64_t operations, each; /* of a thread; puts at most of a thread */
     enum sabotage sabotage;
     bool sabotaged;
-    bool short_lived; /* leave and join now and then */
+    bool short_lived; /* leave and join sometimes */
     /* by number */
-    _Atomic uint32_t *left;     /* taken out */
+    _Atomic uint32_t *left;     /* removed */
     _Atomic uint32_t *released; /* refs */
     _Atomic uint32_t *sampled;
     uint64_t *born; /* puts complete before this one began */
@@ -33,18 +33,18 @@ struct scene {
     _Alignas(128) _Atomic uint64_t begun, done; /* puts */
     _Atomic uint64_t early;                     /* evicted though they were not the oldest */
     pthread_mutex_t mutex;
-    struct lade_loan box; /* a loan that is handed on; times 0: none */
+    struct lade_loan box; /* a loan that another thread returns; times 0: none */
     pthread_barrier_t gate;
 };
 
 static struct scene scene;
-static _Thread_local uint64_t own_number; /* of the put under way */
+static _Thread_local uint64_t own_number; /* of the put in progress */
 
 struct actor {
     struct lade_bag_handle *handle;
     unsigned number;
     uint64_t random, put, drawn, evicted, samples, visits, strange, refused, failed;
-    union element next; /* made, and not put yet */
+    union element next; /* created, and not put yet */
     bool has_next;
     struct lade_loan loan[LOANS];
     uint64_t loan_number[LOANS];
@@ -60,7 +60,7 @@ static bool goes_wrong(enum sabotage how, uint64_t count)
     return true;
 }
 
-/* Here and there inside an operation the thread stands back. */
+/* Yields at random steps inside an operation. */
 static void pause_at_steps(uint64_t seed)
 {
 #ifdef WITH_PAUSES
@@ -100,7 +100,7 @@ static void check_age(uint64_t number)
         atomic_fetch_add_explicit(&scene.early, 1, memory_order_relaxed);
 }
 
-/* A word was evicted; an object has seen its last reference. */
+/* A word was evicted; an object has lost its last reference. */
 static void gone(uint64_t number)
 {
     if (!is_known(number))
@@ -137,7 +137,7 @@ static void got(struct actor *a, union element *e)
     element_drop(scene.config.kind, e);
 }
 
-/* The element to put next; false when this thread has put all that it may. */
+/* The element to put next; false when this thread has reached its number of puts. */
 static bool has_next(struct actor *a)
 {
     if (a->has_next)
@@ -146,7 +146,7 @@ static bool has_next(struct actor *a)
         return false;
     uint64_t number = a->number * scene.each + a->put + 1;
     element_make(scene.config.kind, &a->next, number);
-    if (scene.sabotage == TEAR && a->put >= 50) /* not one only: that one may be evicted unread */
+    if (scene.sabotage == TEAR && a->put >= 50) /* more than one: a single element may be evicted unread */
         a->next.record[3] ^= 1;
     a->has_next = true;
     return true;
@@ -185,7 +185,7 @@ static void put_single(struct actor *a)
     end_put(a, status == LADE_OK);
 }
 
-/* Batches are arrays without gaps. */
+/* Batches are contiguous arrays. */
 static union element *in_batch(uint64_t *batch, size_t i)
 {
     return (union element *)(void *)((unsigned char *)batch + i * element_size(scene.config.kind));
@@ -198,14 +198,14 @@ static void put_batch(struct actor *a)
     enum lade_bag_kind kind = scene.config.kind;
 
     if (a->has_next || scene.config.full == LADE_BAG_EVICT_OLDEST || scene.each - a->put < count)
-        return; /* by the rules of check_age() each put is a call of its own */
+        return; /* check_age() requires a separate call for each put */
     for (size_t i = 0; i < count; i++)
         element_make(kind, in_batch(batch, i), a->number * scene.each + a->put + 1 + i);
     begin_put(a, count);
     done = lade_bag_put_many(a->handle, batch, count);
     level_by((int64_t)done);
     for (size_t i = done; i < count; i++)
-        element_drop(kind, in_batch(batch, i)); /* refs: the number will be made again */
+        element_drop(kind, in_batch(batch, i)); /* refs: the number will be created again */
     end_put(a, done);
 }
 
@@ -242,7 +242,7 @@ static void exchange_single(struct actor *a)
         return;
     e = a->next;
     begin_put(a, 1);
-    int status = lade_bag_exchange(a->handle, &e, &e); /* one place for both */
+    int status = lade_bag_exchange(a->handle, &e, &e); /* one buffer for both */
     a->failed += status != LADE_OK && status != LADE_EMPTY;
     end_put(a, status == LADE_OK);
     if (status == LADE_OK)
@@ -299,7 +299,7 @@ static void sample(struct actor *a, bool batch)
     }
 }
 
-/* What was lent is still what it was. */
+/* The lent element is unchanged. */
 static void give_back(struct actor *a)
 {
     struct lade_loan *loan = &a->loan[--a->loans];
@@ -308,7 +308,7 @@ static void give_back(struct actor *a)
     lade_bag_give_back(a->handle, loan);
 }
 
-/* Leaves a loan for others and takes the one that is there. */
+/* Leaves a loan for another thread to return and takes the one that was left. */
 static void hand_on(struct actor *a)
 {
     struct lade_loan mine = a->loan[a->loans - 1];
@@ -359,7 +359,7 @@ static void rejoin(struct actor *a)
     }
 }
 
-/* Phases in which the bag tends to fill and to drain. */
+/* Alternates between phases in which the bag tends to fill and to drain. */
 static void act(struct actor *a, bool filling)
 {
     unsigned r = check_below(&a->random, 100);
@@ -432,7 +432,7 @@ static bool adds_up(const struct account *a)
            a->oversampled == 0 && a->early == 0 && a->uncounted == 0 && a->failed == 0 && a->above <= 0;
 }
 
-/* At rest: everything that is left is drawn by this thread, which must be all that the counts say. */
+/* When quiescent: this thread drains the bag, and what it draws must match the counts. */
 static void settle(struct actor *actor, struct account *sum)
 {
     struct actor rest = {.random = 1};
@@ -476,7 +476,7 @@ static void settle(struct actor *actor, struct account *sum)
                 atomic_load_explicit(&scene.sampled[number], memory_order_relaxed) > scene.config.max_times_sampled;
         }
     }
-    /* Words tell of their eviction. Of the others those that were evicted are missing, no more. */
+    /* Evictions of words are reported. Of the other kinds, exactly the evicted elements are missing. */
     uint64_t silent = kind == LADE_BAG_WORDS ? 0 : after.evicted;
     sum->missing += lost > silent ? lost - silent : silent - lost;
     sum->uncounted +=
@@ -583,7 +583,7 @@ static void all_mixes(void)
     }
 }
 
-/* Handles are left and joined every few operations, by more threads than there are handles. */
+/* More threads than handles leave and join every few operations. */
 static void changing_hands(void)
 {
     for (unsigned kind = 0; kind <= LADE_BAG_RECORDS; kind++) {
@@ -591,7 +591,7 @@ static void changing_hands(void)
         for (unsigned full = 0; full <= LADE_BAG_EVICT_OLDEST; full++) {
             struct lade_bag_config config = config_of(kind, full, 10, 3);
             config.max_loans =
-                kind == LADE_BAG_RECORDS ? 2 * THREADS_MOST * LOANS : 0; /* they stay with their handle */
+                kind == LADE_BAG_RECORDS ? 2 * THREADS_MOST * LOANS : 0; /* loans stay with their handle */
             play(&config, 6, (check_full() ? 2000000u : 100000u) / SLOW, true, NOTHING, &sum);
         }
         report(&sum, "6 threads, 3 handles", kind_name[kind], "all ways", 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An element that has been sampled so often that its slot can count no further is borrowed by the count of its cell. The
- * borrower stops at each of its steps, the element is drawn, and at each step of the draw the borrower goes on.
+ * When the sample count of a slot has reached its maximum, the element is borrowed by the count of its cell. The
+ * borrower stops at each of its steps, the element is drawn, and at each step of the draw the borrower continues.
  */
 #include "bags.h"
 
@@ -66,7 +66,7 @@ static const char *run_race(enum lade_bag_kind kind, unsigned stop_at, unsigned 
     element_make(kind, &e, 7);
     if (lade_bag_put(r.handle, &e) != LADE_OK)
         exit(2);
-    /* As if it had been sampled and given back that often. */
+    /* As if it had been sampled and returned that often. */
     uint64_t word = atomic_load(&r.bag->slot[0]);
     atomic_store(&r.bag->slot[0], word | TIMES_FULL << TIMES_SHIFT);
     atomic_store(&r.bag->cell_refs[word & CELL_BITS], -(int64_t)TIMES_FULL);

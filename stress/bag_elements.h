@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Elements of the three kinds that carry a number: the word itself, a counted object that remembers how it ended, a
- * record filled with a pattern that a torn copy breaks.
+ * Elements of the three kinds that carry a number: the word itself, a reference-counted object that records how it was
+ * released, or a record filled with a pattern that a torn copy breaks.
  */
 #ifndef LADE_STRESS_BAG_ELEMENTS_H
 #define LADE_STRESS_BAG_ELEMENTS_H
@@ -31,7 +31,7 @@ static const char *const full_name[] = {"reject", "evict uniformly", "evict olde
 /* Of all objects since elements_begin(). */
 static struct {
     _Atomic uint64_t made, released, torn;
-    void (*gone)(uint64_t number); /* told of each object released and of each word dropped by the bag */
+    void (*gone)(uint64_t number); /* called for each object that is released and each word that the bag drops */
 } elements;
 
 static void elements_begin(void (*gone)(uint64_t))
@@ -47,7 +47,7 @@ static struct counted *counted_of(struct lade_ref *ref)
     return (struct counted *)(void *)((char *)ref - offsetof(struct counted, ref));
 }
 
-/* Frees it, so that a sanitizer sees who comes too late; without one the number is gone. */
+/* Frees it, so that a sanitizer detects a late access; without a sanitizer the number is cleared. */
 static void element_release(struct lade_ref *ref)
 {
     struct counted *c = counted_of(ref);
@@ -119,7 +119,7 @@ static uint64_t element_number(enum lade_bag_kind kind, const void *element)
                                    : number_of_record(e->record);
 }
 
-/* Of what a sample lent. */
+/* The number of a sampled element. */
 static inline uint64_t loan_number(enum lade_bag_kind kind, const struct lade_loan *loan)
 {
     return kind == LADE_BAG_WORDS  ? loan->word
@@ -127,14 +127,14 @@ static inline uint64_t loan_number(enum lade_bag_kind kind, const struct lade_lo
                                    : number_of_record(loan->record);
 }
 
-/* The caller owns the element and has no use for it. */
+/* Discards an element that the caller owns. */
 static void element_drop(enum lade_bag_kind kind, union element *e)
 {
     if (kind == LADE_BAG_REFS)
         (void)lade_ref_put(e->ref, element_release);
 }
 
-/* Bytes of an element in arrays that the many-forms take. */
+/* Bytes of an element in the arrays of the batch operations. */
 static inline size_t element_size(enum lade_bag_kind kind)
 {
     return kind == LADE_BAG_RECORDS ? sizeof(uint64_t[RECORD_WORDS]) : sizeof(uint64_t);

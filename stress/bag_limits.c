@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The limits of a bag: its capacity is exact while it grows and shrinks under many threads, what evict oldest keeps is what
- * came last, and the byte budget and the ratio of samples to puts hold with the slack that bag.h states.
+ * The limits of a bag: its capacity is exact while it grows and shrinks under many threads, evict-oldest keeps the
+ * latest elements, and the byte budget and the ratio of samples to puts hold with the slack that bag.h states.
  */
 #include "bag_elements.h"
 
@@ -12,7 +12,10 @@
 static const uint64_t capacities[] = {1, 2, 3, 63, 64, 65, 1000, 100000};
 enum { CAPACITIES = sizeof capacities / sizeof *capacities };
 
-/* All put until FULL, then all draw until EMPTY: exactly capacity elements each time, while the bag grows and shrinks. */
+/*
+ * All threads put until FULL, then draw until EMPTY: exactly capacity elements each time, while the bag grows and
+ * shrinks.
+ */
 struct filler {
     struct lade_bag *bag;
     enum lade_bag_kind kind;
@@ -71,8 +74,8 @@ static void exact_capacity(void)
 }
 
 /*
- * Evict oldest without draws: what is inside at rest is what the last capacity puts brought. The number of a put lies from
- * the puts complete at its begin to the puts begun at its end.
+ * Evict-oldest without draws: when quiescent, the bag holds the elements of the last capacity puts. The number of a put
+ * lies between the puts completed at its start and the puts begun at its end.
  */
 struct elder {
     struct lade_bag *bag;
@@ -156,7 +159,7 @@ static void oldest_go(void)
           (int)THREADS, ULL(each), ULL(wrong), ULL(unordered), ULL(count_wrong));
 }
 
-/* A budget that is never near: no put may be refused, and nobody may be evicted. One that is: it holds. */
+/* With a budget that is never reached, no put is refused and nothing is evicted. With a tight budget, it holds. */
 struct spender {
     struct lade_bag *bag;
     unsigned number;

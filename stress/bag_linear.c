@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recorded histories of bags are linearizable against a multiset with a capacity: many short random ones, scripted ones in
- * which a thread stands still at each step in turn, and ones in which the only element moves away from whoever looks for
- * it (or the only free slot from whoever looks for that). A bag that scans its slots plainly must be found out.
+ * Recorded histories of bags are linearizable against a multiset with a capacity: many short random ones, scripted ones
+ * in which a thread is stopped at each step, and ones in which the only element moves away from a thread that searches
+ * for it (or the only free slot from one that searches for that). A bag that merely scans its slots must be detected.
  */
 #include "history.h"
 
@@ -50,7 +50,10 @@ static struct lade_bag_handle *bag_enter(struct lade_bag *bag)
     return handle;
 }
 
-/* A put that evicted found the bag full at one instant and traded places at a later one; there may be room by then. */
+/*
+ * A put that evicted found the bag full at one instant and replaced an element at a later one, when there may be a free
+ * slot.
+ */
 static int do_put(struct history_log *log, struct lade_bag_handle *handle, uint64_t word)
 {
     dropped = 0;
@@ -84,8 +87,8 @@ static int do_exchange(struct history_log *log, struct lade_bag_handle *handle, 
 }
 
 /*
- * A batch is its single operations, with common stamps; a short one ends with the answer that ended it. Elements that are put
- * arrive in any order, as if each had a thread of its own.
+ * A batch is recorded as its single operations, with common stamps; a short batch ends with the result that ended it.
+ * The elements of a put arrive in any order, as if each had a separate thread.
  */
 static void do_batch(struct history_log *log, struct lade_bag_handle *handle, int kind, uint64_t first)
 {
@@ -171,7 +174,7 @@ struct tally {
     size_t operations, visited;
 };
 
-/* A drawn word becomes one that nobody put, or the word that another draw has: never linearizable. */
+/* Replaces a drawn word by one that was never put, or by the word of another draw: never linearizable. */
 static void alter(uint64_t capacity, struct history_op *op, size_t count, struct tally *t)
 {
     struct history_op *first = NULL;
@@ -309,7 +312,7 @@ static void all_random(void)
     report("lade_bag that evicts", &evicting);
 }
 
-/* A thread stands still at a step of its operation, another goes on, then the first is freed. */
+/* A thread stops at a step of its operation, another continues, then the first is released. */
 struct script {
     int op;
     struct lade_bag *bag;
@@ -337,7 +340,7 @@ static void *script_body(void *arg)
     return NULL;
 }
 
-/* Others meanwhile: fill and drain, or a random few. */
+/* Other threads in the meantime: fill and drain, or a few random operations. */
 static void meanwhile(struct script *s, struct lade_bag_handle *handle, uint64_t capacity, uint64_t *random)
 {
     uint64_t word = 100;
@@ -378,7 +381,7 @@ static enum history_verdict run_script(enum lade_bag_full full, int op, uint64_t
     (void)sem_init(&s.plan.reached, 0, 0);
     (void)sem_init(&s.plan.resume, 0, 0);
     struct lade_bag_handle *handle = bag_enter(s.bag);
-    /* In one of two rounds the bag was full before, and nobody has said that its groups are empty. */
+    /* In every other round the bag was full before, and its groups are not marked empty. */
     for (uint64_t i = 0; i < (grown ? capacity : inside); i++)
         (void)do_put(&s.other, handle, 10 + i);
     for (uint64_t i = inside; grown && i < capacity; i++)
@@ -446,7 +449,7 @@ struct mover {
 
 static void put_there(struct mover *m)
 {
-    /* As if the handle had emptied that slot last, which is where it puts then. */
+    /* As if the handle had emptied that slot last: its next put goes there. */
     m->handle->remembered = 1;
     m->handle->free_hints[m->handle->last % REMEMBERED] = (uint32_t)(1 - m->slot);
     (void)do_put(&m->log, m->handle, m->word++);
@@ -503,7 +506,7 @@ static void moving(int op, bool plainly)
         answered += status != LADE_OK;
         drain(&m.log, bag);
         lade_bag_destroy(bag);
-        /* Around the victim's operation stand those that it was interrupted by. */
+        /* The operation of the victim overlaps those that interrupted it. */
         size_t count = gather(ops, &m.log, gather(ops, &log, 0));
         enum history_verdict verdict = history_check(&history_bag, 2, ops, count, NULL, NULL);
         wrong += verdict == HISTORY_NOT;

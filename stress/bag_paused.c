@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stress/bag.c once more, on the sources with small groups and with random pauses at their steps. */
+/* stress/bag.c on the sources compiled with small groups and random pauses at their steps. */
 #define WITH_PAUSES
 #include "bags.h"
 

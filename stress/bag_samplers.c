@@ -19,10 +19,10 @@ struct faulty {
     pthread_mutex_t lock;
     uint64_t *slot, *born; /* the word, and the number of the put that brought it */
     uint64_t used, held, puts, turn;
-    uint64_t most; /* held at a time since it was empty */
+    uint64_t most; /* held at some time since it was empty */
 };
 
-/* The word that a put of this thread has evicted last. */
+/* The word that a put of this thread evicted last. */
 static _Thread_local uint64_t sampler_evicted;
 
 static void sampler_drop(void *context, uint64_t word)
@@ -31,7 +31,7 @@ static void sampler_drop(void *context, uint64_t word)
     sampler_evicted = word;
 }
 
-/* The test keeps the objects, so a released one begins anew. */
+/* The test keeps the objects, so a released one is reinitialised. */
 static void sampler_release(struct lade_ref *ref)
 {
     sampler_evicted = ((struct object *)(void *)ref)->word;
@@ -106,7 +106,7 @@ void sampler_rejoin(struct sampler *s)
     if (is_bag(s)) {
         lade_bag_leave(s->handle);
         s->errors += lade_bag_join(s->bag, &s->handle) != LADE_OK;
-    } else if (s->set.subject == ONE_STREAM) { /* fault: the random numbers begin anew */
+    } else if (s->set.subject == ONE_STREAM) { /* fault: the random numbers restart */
         lade_random_init(&s->random, lade_key_make(s->set.seed, 0, s->set.subject), 0);
     }
 }
@@ -187,7 +187,7 @@ static uint64_t pick(struct sampler *s)
                     return slot;
             }
         }
-    case SKIP_LOCKED: /* in one draw of a hundred somebody else has the lock of the first bucket, which is passed over */
+    case SKIP_LOCKED: /* in one draw of a hundred another thread holds the lock of the first bucket, which is skipped */
         limit = f->turn++ % 100;
         do
             slot = held_slot_below(s, f->used);
@@ -198,7 +198,7 @@ static uint64_t pick(struct sampler *s)
             slot = (lade_random_word(&s->random) & 0xffff) % f->used;
         while (!f->slot[slot]);
         return slot;
-    case SEVENTEEN: /* only 17 slots are ever looked at */
+    case SEVENTEEN: /* only 17 slots are ever probed */
         do
             slot = lade_random_below(&s->random, 17) * f->used / 17;
         while (!f->slot[slot]);
@@ -209,9 +209,9 @@ static uint64_t pick(struct sampler *s)
         return favoured(s);
     case NEVER_LAST: /* one slot too few, unless there is nothing else */
         return held_slot_below(s, f->held > 1 && f->slot[f->used - 1] ? f->used - 1 : f->used);
-    case STALE_LIMIT: /* the number of slots as it was up to 15 puts ago */
+    case STALE_LIMIT: /* the number of slots up to 15 puts ago */
         return held_slot_below(s, f->used > 16 ? f->used / 16 * 16 : f->used);
-    case REPEATS:      /* now and then the slot of the last time */
+    case REPEATS:      /* sometimes the slot of the last draw */
     case REPEATS_LATE: /* of PAST times before */
         slot = s->past[(s->taken - (s->set.subject == REPEATS ? 1 : PAST)) % PAST];
         if (slot && f->slot[slot - 1] && unit(s) < s->set.strength)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bag behind the few operations that its statistics use, and beside it samplers with a known fault behind the same
- * ones. An element is a word from 1 on. One struct sampler is one handle, of one thread.
+ * A small interface that the statistics use, implemented by the bag and by samplers with a known fault. An element is a
+ * word from 1 on. One struct sampler is one handle, of one thread.
  */
 #ifndef LADE_STRESS_BAG_SAMPLERS_H
 #define LADE_STRESS_BAG_SAMPLERS_H
@@ -13,7 +13,7 @@
 
 enum { GROUP = 64, MOST_BATCH = 64, PAST = 64 };
 
-/* What is put to the test. The faults: see pick(). */
+/* What is tested. For the faults see pick(). */
 enum subject {
     BAG, /* words */
     BAG_REFS,
@@ -50,14 +50,14 @@ struct sampler {
     struct object *object;
     struct faulty *faulty;
     struct lade_random random;
-    uint64_t past[PAST], taken; /* the slots + 1 that it took elements from lately, and how many */
+    uint64_t past[PAST], taken; /* the slots + 1 that it took elements from recently, and how many */
     uint64_t emptied;           /* slot + 1 that it left free */
-    uint64_t errors;            /* operations that answered something else than LADE_OK */
+    uint64_t errors;            /* operations that failed */
 };
 
 struct sampler sampler_open(const struct setting *set);
 
-/* Another handle of the same sampler, number from 1 on; and its end. */
+/* Opens, and closes, another handle of the same sampler; number is from 1 on. */
 struct sampler sampler_join(const struct sampler *first, unsigned number);
 void sampler_leave(struct sampler *s);
 
@@ -67,16 +67,16 @@ void sampler_rejoin(struct sampler *s);
 /* Frees what all handles share. */
 void sampler_close(struct sampler *s);
 
-/* A failure counts as an error and gives 0. */
+/* A failure counts as an error and returns 0. */
 void sampler_put(struct sampler *s, uint64_t word);
 uint64_t sampler_draw(struct sampler *s);
 uint64_t sampler_exchange(struct sampler *s, uint64_t in);
 uint64_t sampler_sample(struct sampler *s);
 
-/* Removes an element unseen; the word comes from the bag's telling of it. Words and refs. */
+/* Evicts an element; the word is the one that the bag reports. Words and refs. */
 uint64_t sampler_evict(struct sampler *s);
 
-/* A put on a full bag; the word evicted, 0: none. Words and refs. */
+/* A put on a full bag; returns the evicted word, 0: none. Words and refs. */
 uint64_t sampler_put_evicting(struct sampler *s, uint64_t in);
 
 /* A draw that must find nothing; after it slots are filled from the first one on. */
@@ -88,7 +88,7 @@ void sampler_put_many(struct sampler *s, const uint64_t *word, size_t count);
 void sampler_exchange_many(struct sampler *s, const uint64_t *in, uint64_t *out, size_t count);
 void sampler_sample_many(struct sampler *s, uint64_t *word, size_t count);
 
-/* The share of the draws so far that found nothing by trying and went through the groups. */
+/* The share of the draws so far whose random tries failed and that scanned the groups. */
 double sampler_scanned(const struct sampler *s);
 
 #endif

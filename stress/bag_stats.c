@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Is each element of the bag equally likely, and each draw independent of the last? One thread at a time; with several:
- * bag_threads.c. Null hypothesis, false alarms and power: chi.h and bag_trial.h. Beside the bag stand samplers with a
- * known fault (bag_samplers.c), which must fail the same test with the same number of draws, or with fewer.
+ * bag_threads.c. Null hypothesis, false alarms and power: chi.h and bag_trial.h. Samplers with a known fault
+ * (bag_samplers.c) must fail the same test with the same number of draws, or with fewer.
  */
 #include "bag_tests.h"
 #include "check.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * Evicting the oldest is a law without chance: put number t replaces the element of put number t - capacity if it is
- * still there. Puts and draws in a random order, compared with that. The number of differences.
+ * Evict-oldest is deterministic: put number t replaces the element of put number t - capacity if it is still there.
+ * Compares puts and draws in a random order with that; returns the number of differences.
  */
 static uint64_t oldest(enum lade_bag_full full, uint64_t capacity, uint64_t operations)
 {
@@ -64,9 +64,9 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Do two handles go through the same random numbers, even if not at the same time? Eight samples in a row of 256 elements
- * make a window of 64 bits. Two bags of eight handles each, one of which leaves and joins again. How many windows occur
- * that occurred before; by chance one with probability 6 * 10^-10.
+ * Do two handles use the same random numbers, even if not at the same time? Eight consecutive samples of 256 elements
+ * make a window of 64 bits. Two bags of eight handles each, one of which leaves and joins again. Returns the number of
+ * windows that occurred before; one occurs by chance with probability 6 * 10^-10.
  */
 static unsigned windows_again(enum subject subject)
 {
@@ -112,7 +112,7 @@ static void streams(void)
     check(again > 0, "streams", "control that must fail, one stream for all handles: %u equal windows", again);
 }
 
-/* The list of what is run. */
+/* The list of jobs. */
 
 enum { MOST_JOBS = 200 };
 
@@ -157,7 +157,7 @@ static struct job *add(void (*run)(struct job *), enum op op, enum subject subje
     return j;
 }
 
-/* The bag is tested in every way that is named by; it has a bias of 1 % on no class of those that are sharp. */
+/* The bag is tested with every class division in by; no sharp class has a bias of 1 %. */
 static struct job *add_still(enum op op, enum subject subject, struct scene scene, unsigned by, unsigned sharp,
                              uint64_t draws)
 {
@@ -266,7 +266,7 @@ static void add_sequences(void)
     add(test_batches, DRAW, NEIGHBOURS, CONTENT, labels / GROSS);
 }
 
-/* Two at a time. What they print is printed afterwards, in order. */
+/* Two at a time. Their output is printed afterwards, in order. */
 static _Atomic unsigned next_job;
 
 static void *worker(void *arg)
@@ -286,7 +286,7 @@ static void run_all(void)
     check_threads(2, worker, NULL, 0);
 }
 
-/* The bias of 1 %, with a hundred seeds: found in 99 or more. */
+/* The bias of 1 % is found with at least 99 of a hundred seeds. */
 static void power(void)
 {
     enum { SEEDS = 100 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread stops for ever at each step of each operation on a bag in turn. The others go on: they finish, at most one slot
- * and one element are with the stopped thread. Then it is released, everything must add up and the capacity be whole
- * again. Threads that are never released and replaced by others cost at most one slot each.
+ * A thread stops at each step of each operation on a bag. The others complete, and the stopped thread holds at most one
+ * slot and one element. Then it is released, all counts must add up, and the full capacity must be available again.
+ * Threads that are never released and are replaced by others cost at most one slot each.
  */
 #include "bags.h"
 
@@ -33,7 +33,7 @@ static const char *const operation_name[] = {
     "put",      "draw",      "exchange", "evict",     "sample", "sample that takes out", "give_back", "for_each",
     "put_many", "draw_many", "put_wait", "draw_wait", "join"};
 
-/* What others put and drew. A number that was drawn bears the mark of its trial. */
+/* What other threads put and drew. A drawn number is marked with its trial. */
 struct ledger {
     uint64_t put, drawn, wrong; /* wrong: drawn twice, or never put */
 };
@@ -93,7 +93,7 @@ static int try_draw(struct trial *t, struct lade_bag_handle *handle)
     return status;
 }
 
-/* Between two steps of the victim somebody else puts and draws. */
+/* Between two steps of the victim another thread puts and draws. */
 static void disturb(void *context)
 {
     struct trial *t = context;
@@ -221,7 +221,7 @@ static void *victim_body(void *arg)
     return NULL;
 }
 
-/* Draws until EMPTY; how many. */
+/* Draws until EMPTY; returns the count. */
 static uint64_t drain(struct trial *t)
 {
     uint64_t count = 0;
@@ -231,7 +231,7 @@ static uint64_t drain(struct trial *t)
     return count;
 }
 
-/* Puts until FULL, or capacity elements where that is never said; how many. */
+/* Puts until FULL, or capacity elements where put never returns FULL; returns the count. */
 static uint64_t refill(struct trial *t)
 {
     uint64_t count = 0, most = t->config.full == LADE_BAG_REJECT ? UINT64_MAX : t->config.capacity;
@@ -242,15 +242,15 @@ static uint64_t refill(struct trial *t)
 }
 
 /*
- * One thread alone fills and drains. With `lost` slots lost it puts at least capacity - lost and draws what it put; the
- * element of the stopped thread comes out too, once. *least is the fewest that fitted.
+ * A single thread fills and drains. With `lost` slots lost it puts at least capacity - lost elements and draws them;
+ * the element of the stopped thread is also drawn, once. *least is the smallest number that fitted.
  */
 static fault alone(struct trial *t, uint64_t operations, uint64_t lost, uint64_t strangers, uint64_t *least)
 {
     uint64_t capacity = t->config.capacity, extra = 0;
     bool rejects = t->config.full == LADE_BAG_REJECT;
 
-    if (!t->drains_first) { /* until somebody has found the bag empty a slot may be taken for full */
+    if (!t->drains_first) { /* until a thread has found the bag empty, a slot may be taken for full */
         (void)refill(t);
         *least = drain(t);
         if (*least + lost < capacity || *least > capacity)
@@ -281,7 +281,7 @@ struct worker {
     uint64_t random;
 };
 
-/* Put, sample, draw: with room for all no operation may fail. */
+/* Put, sample, draw: with a slot for each thread no operation may fail. */
 static void *worker_body(void *arg)
 {
     struct worker *w = arg;
@@ -336,7 +336,10 @@ static fault together(struct trial *t, uint64_t operations, uint64_t lost)
                : NULL;
 }
 
-/* While the victims stand still and nothing is left to draw: what went in and is not accounted for, or came from them. */
+/*
+ * While the victims are stopped and the bag is empty: elements that were put and are not accounted for, or came from
+ * the victims.
+ */
 static fault few_missing(const struct trial *t, int64_t most)
 {
     struct lade_bag_stats counts;
@@ -346,7 +349,7 @@ static fault few_missing(const struct trial *t, int64_t most)
     return missing > most || missing < -most ? "more elements are missing than the stopped threads can hold" : NULL;
 }
 
-/* All are back: what went in came out, or is counted as evicted; and the capacity is whole. */
+/* All threads are released: every element was drawn or is counted as evicted, and the full capacity is available. */
 static fault settle(struct trial *t)
 {
     struct lade_bag_stats counts;
@@ -378,7 +381,7 @@ static void begin_trial(struct trial *t, struct lade_bag_config config, uint64_t
     t->next = 1000;
     t->handle = bag_enter(t->bag);
     t->disturber = bag_enter(t->bag);
-    /* Either the bag has grown as far as it must, or all its groups are in use and nobody knows which are empty. */
+    /* Either the bag has grown only as far as needed, or all its groups are active and none is marked empty. */
     for (uint64_t i = 0; i < (grown ? config.capacity : inside); i++)
         (void)try_put(t, t->handle);
     for (uint64_t i = inside; grown && i < config.capacity; i++)
@@ -424,7 +427,7 @@ struct way {
 static const struct way way[] = {{0, 0, 0}, {0, 1, 0}, {1, 0, 0}, {1, 1, 0}, {1, 0, 1}};
 enum { WAYS = sizeof way / sizeof *way };
 
-/* *stopped tells whether the operation has that many steps. */
+/* *stopped is set if the operation has that many steps. */
 static fault run_trial(struct lade_bag_config config, enum operation op, uint64_t inside, struct way how, unsigned step,
                        uint64_t operations, bool *stopped, uint64_t *least)
 {
@@ -501,7 +504,7 @@ static void never_blocks(enum operation op)
           tally.faults, tally.first ? ", first: " : "", tally.first ? tally.first : "");
 }
 
-/* The same at length, with many operations of others in fewer cases. */
+/* A longer run, with many operations of other threads in fewer cases. */
 static void never_blocks_for_long(enum operation op, uint64_t operations)
 {
     struct tally tally = {0};
@@ -515,7 +518,7 @@ static void never_blocks_for_long(enum operation op, uint64_t operations)
           tally.first ? ", first: " : "", tally.first ? tally.first : "");
 }
 
-/* Threads stop one after the other at random steps and are replaced by others with handles of their own. */
+/* Threads stop one after the other at random steps and are replaced by others with separate handles. */
 static void abandoned(void)
 {
     enum { VICTIMS = 12, CAPACITY = 20 };
@@ -569,7 +572,7 @@ static void abandoned(void)
           rounds, (int)VICTIMS, stopped, faults, first ? ", first: " : "", first ? first : "");
 }
 
-/* The driver must notice a slot that is gone, an element that is, and a cell in two places. */
+/* The driver must detect a lost slot, a lost element, and a cell that is in two places. */
 static void negatives(void)
 {
     static struct trial t;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * One draw that leaves the bag as full as it was; the word that was drawn. In its slot lies the same element
- * afterwards, or the spare one, to which slot[] then says the same: the slots that are drawn are what is counted.
+ * One draw that leaves the number of elements unchanged; returns the drawn word. Afterwards its slot holds the same
+ * element, or the spare one, for which slot[] then has the same entry: the test counts the slots that are drawn.
  */
 static uint64_t draw_one(struct sampler *s, enum op op, uint64_t *spare, uint64_t *slot)
 {
@@ -29,7 +29,9 @@ static uint64_t draw_one(struct sampler *s, enum op op, uint64_t *spare, uint64_
     }
 }
 
-/* Words 1 to capacity + 1; the last one is the spare one. Slot of word 0, which is no word: beyond all. */
+/*
+ * Words 1 to capacity + 1; the last one is the spare. The slot of word 0, which is not a word, lies beyond all slots.
+ */
 static uint64_t *slots_of_words(uint64_t capacity)
 {
     uint64_t *slot = check_memory((size_t)capacity + 2, sizeof *slot);
@@ -61,7 +63,7 @@ void test_still(struct job *job)
     free(slot);
 }
 
-/* Null: uniform over the elements that are inside at the time, while they become more. Classes: eighths of those. */
+/* Null: uniform over the elements in the bag at that time, while their number grows. Classes: eighths of those. */
 void test_growth(struct job *job)
 {
     enum { STEP = 8, EACH = 32 };
@@ -92,7 +94,7 @@ void test_growth(struct job *job)
     }
 }
 
-/* Null: the drawn element's rank by age is uniform, while each draw brings a new one in. */
+/* Null: the drawn element's rank by age is uniform, while each draw is followed by a put. */
 void test_age(struct job *job)
 {
     enum { ELEMENTS = 64 };
@@ -128,7 +130,7 @@ void test_age(struct job *job)
     sampler_close(&s);
 }
 
-/* Null: with every put the oldest element goes; a sample of what is left is uniform by age. */
+/* Null: every put evicts the oldest element; a sample of the rest is uniform by age. */
 void test_replay(struct job *job)
 {
     struct trial *t = &job->trial;
@@ -231,7 +233,7 @@ void test_handles(struct job *job)
     sampler_close(&a);
 }
 
-/* Null: all 120 orders in which five elements come out are equally likely. */
+/* Null: all 120 orders in which five elements are drawn are equally likely. */
 void test_orders(struct job *job)
 {
     enum { ELEMENTS = 5, ORDERS = 120 };
@@ -262,9 +264,10 @@ void test_orders(struct job *job)
 }
 
 /*
- * A full bag is drawn empty. Null: every order of the elements is equally likely. Counted is which quarter of the elements
- * came in which quarter of the draws. Over D times the sums of n elements' counts have covariance D m^2 / (n - 1) times
- * (I - J/4) x (I - J/4) with m = n/4, so that Pearson's statistic times (n - 1) / n is chi-square with 9 degrees of freedom.
+ * A full bag is drained. Null: every order of the elements is equally likely. The test counts which quarter of the
+ * elements came in which quarter of the draws. Over D times the sums of n elements' counts have covariance D m^2 / (n -
+ * 1) times (I - J/4) x (I - J/4) with m = n/4, so that Pearson's statistic times (n - 1) / n is chi-square with 9
+ * degrees of freedom.
  */
 void test_ranks(struct job *job)
 {
@@ -307,7 +310,7 @@ static unsigned label_of(uint64_t slot)
 
 /*
  * Null: the number of elements with the last label in a batch is binomial, or hypergeometric when a batch is drawn
- * without replacement. Outer cells that expect too little are put together.
+ * without replacement. Outer cells whose expected count is too small are merged.
  */
 static void batch_weights(struct table *table, bool replaced, uint64_t batches)
 {
@@ -375,7 +378,7 @@ void test_batches(struct job *job)
                 t->errors++;
                 break;
             }
-            if (job->op == EXCHANGE) /* what takes its place gets its label */
+            if (job->op == EXCHANGE) /* its replacement gets its label */
                 label[spare[i]] = label[drawn[i]];
             all->count[label[drawn[i]]]++;
             last += label[drawn[i]] == LABELS - 1;

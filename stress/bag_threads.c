@@ -3,8 +3,8 @@
  * Is each element of the bag equally likely while several threads use it? 2, 4 and 8 of them. Null hypothesis, false
  * alarms and power: chi.h and bag_trial.h; the samplers that must fail: bag_samplers.c.
  *
- * What is counted never depends on when a thread gets how far, only on what its draws gave: threads make a number of
- * draws that is given, or go on until another one is done that does not look at their draws.
+ * The counts never depend on the progress of a thread, only on the results of its draws: threads make a fixed number of
+ * draws, or continue until another thread ends that does not depend on their draws.
  */
 #define _GNU_SOURCE
 #include "bag_trial.h"
@@ -64,7 +64,7 @@ static void work(struct crew *c, void *(*body)(void *))
     check_threads(c->threads, body, c->member, sizeof *c->member);
 }
 
-/* Everybody's counts go to the first one. */
+/* Adds the counts of all threads to the first one. */
 static void dismiss(struct crew *c, size_t cells)
 {
     for (unsigned i = 0; i < c->threads; i++) {
@@ -82,7 +82,7 @@ static void dismiss(struct crew *c, size_t cells)
     sampler_close(&c->member[0].s);
 }
 
-/* Everybody samples. */
+/* All threads sample. */
 static void *sample_body(void *arg)
 {
     struct member *m = arg;
@@ -96,8 +96,8 @@ static void *sample_body(void *arg)
 }
 
 /*
- * Everybody draws and puts back. A thread that is put aside keeps a word from the others meanwhile. With n words and at
- * most h away during N draws that raises the variance of a class by less than h N / n^2 of itself: n is large here.
+ * All threads draw and put back. A preempted thread withholds a word from the others. With n words and at most h
+ * withheld during N draws this raises the variance of a class by less than h N / n^2 of itself: n is large here.
  */
 static void *draw_body(void *arg)
 {
@@ -114,8 +114,8 @@ static void *draw_body(void *arg)
 }
 
 /*
- * Everybody exchanges, or puts into a full bag. Counted is the slot: a word that comes in gets the slot of the one that
- * went out, as soon as the thread knows it. Until then it is PENDING, and who draws it in the meantime waits for that.
+ * All threads exchange, or put into a full bag. The test counts slots: a word that is put gets the slot of the one that
+ * it replaced, as soon as the thread knows it. Until then it is PENDING, and a thread that draws it waits for that.
  */
 static void *exchange_body(void *arg)
 {
@@ -163,10 +163,10 @@ static void still(struct trial *t, void *(*body)(void *))
 }
 
 /*
- * A static population inside a churning one. Every other word stays. Half of the threads sample; the others draw, keep some
- * of the words that may go for a while, and put those that are to stay back at once. A sample that hits the static
- * population is uniform over it. For words that a thread keeps while it is put aside see draw_body(). Nobody churns more
- * often than others sample: the samplers that must fail have a lock, which one thread would get again and again.
+ * A static population inside a churning one. Every other word stays. Half of the threads sample; the others draw, keep
+ * some of the removable words for a while, and put the static ones back at once. A sample that hits the static
+ * population is uniform over it. For words that a thread keeps while it is preempted see draw_body(). No thread churns
+ * more often than others sample: the samplers that must fail have a lock, which one thread would get again and again.
  */
 static bool stays(uint64_t word)
 {
@@ -323,7 +323,7 @@ static void *growth_body(void *arg)
                 (void)sched_yield();
         }
         if (m->s.errors > 0)
-            atomic_fetch_add(&c->samples, capacity * SAMPLES); /* the puts go on without it */
+            atomic_fetch_add(&c->samples, capacity * SAMPLES); /* the puts continue without it */
         (void)pthread_barrier_wait(&c->barrier);
     }
 }
@@ -351,9 +351,9 @@ static void growing(struct trial *t, void *(*body)(void *))
 }
 
 /*
- * Everybody exchanges. Null: each exchange takes a given element out of n with probability 1/n, so that an element is
- * older than a exchanges with probability (1 - 1/n)^a. Time is a shared counter. When a thread was put aside between
- * looking at it and the exchange, or right after it, neither element counts.
+ * All threads exchange. Null: each exchange takes a given element out of n with probability 1/n, so that an element is
+ * older than a exchanges with probability (1 - 1/n)^a. Time is a shared counter. When a thread was preempted between
+ * reading it and the exchange, or right after it, neither element counts.
  */
 static size_t class_of_age(uint64_t age, uint64_t n)
 {

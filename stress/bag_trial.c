@@ -10,7 +10,7 @@ bool holds_all(uint64_t slot, uint64_t capacity)
     return slot < capacity;
 }
 
-/* Exactly the share 1 / part, of slots that have nothing to do with each other. */
+/* Exactly the share 1 / part, of unrelated slots. */
 static bool strewn(uint64_t slot, uint64_t capacity, uint64_t part)
 {
     struct lade_permutation order;
@@ -61,9 +61,9 @@ bool holds_few(uint64_t slot, uint64_t capacity)
 }
 
 /*
- * Draws cannot be told which element to take, but a put goes to the slot that its handle emptied last. So the bag is
- * filled from the first slot on, and drawn from until only the wanted elements are left; wanted ones go back at once.
- * A bag that has not come so far after 40 draws a slot is not uniform: 6 on average are enough for the scenes above.
+ * A draw cannot be directed to an element, but a put goes to the slot that its handle emptied last. So the bag is
+ * filled from the first slot on, and drawn from until only the wanted elements are left; wanted ones are put back at
+ * once. A bag that needs more than 40 draws per slot is not uniform: 6 on average are enough for the scenes above.
  */
 void trial_arrange(struct trial *t, struct sampler *s)
 {
@@ -114,7 +114,7 @@ static size_t class_of(const struct trial *t, enum by by, uint64_t slot, uint64_
     }
 }
 
-/* Cells in which no element lies are left out. */
+/* Skips cells without elements. */
 static void squeeze(struct table *table)
 {
     size_t cells = 0;

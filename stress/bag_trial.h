@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the statistics of the bag share: which slots hold an element, draws counted by class, and the verdict.
+ * Shared by the statistics of the bag: which slots hold an element, draws counted by class, and the verdict.
  *
  * Null hypothesis: each draw is independent of the others and falls on each element with the same probability, so that
- * a class of elements is drawn in proportion to its size. Where that is not what is counted the table says what is.
+ * a class of elements is drawn in proportion to its size. A table with another hypothesis states it.
  *
  * Power. Draws are counted until a bias of 1 % on one class, at the cost of all others, is found with probability
- * TRIAL_POWER. So a control with just that bias is missed no more often than a test gives a false alarm. A table
- * that is marked sharp fails as well when it could not have found 1 % on its smallest class with CHI_POWER.
+ * TRIAL_POWER. So a control with just that bias is missed no more often than a test gives a false alarm. A table that
+ * is marked sharp fails as well when it could not have found 1 % on its smallest class with CHI_POWER.
  */
 #ifndef LADE_STRESS_BAG_TRIAL_H
 #define LADE_STRESS_BAG_TRIAL_H
@@ -28,14 +28,14 @@ struct scene {
 
 bool holds_all(uint64_t slot, uint64_t capacity);
 
-/* Strewn at random, the same ones in each run. */
+/* Scattered at random, the same in each run. */
 bool holds_half(uint64_t slot, uint64_t capacity);
 bool holds_tenth(uint64_t slot, uint64_t capacity);
 bool holds_hundredth(uint64_t slot, uint64_t capacity);
 
 bool holds_first_tenth(uint64_t slot, uint64_t capacity);
 bool holds_last_tenth(uint64_t slot, uint64_t capacity);
-bool holds_unequal(uint64_t slot, uint64_t capacity); /* 64, 32, ... 1 elements of a group in turn */
+bool holds_unequal(uint64_t slot, uint64_t capacity); /* 64, 32, ... 1 elements in consecutive groups */
 bool holds_lonely(uint64_t slot, uint64_t capacity);  /* one full group, one element in each of the others */
 bool holds_few(uint64_t slot, uint64_t capacity);     /* four elements: two in one group, two alone */
 
@@ -63,23 +63,26 @@ struct trial {
     struct table table[TRIAL_TABLES];
     unsigned tables;
     uint64_t errors;
-    double scanned; /* share of the draws that went through the groups */
+    double scanned; /* share of the draws that scanned the groups */
     bool must_scan;
 };
 
-/* Fills the sampler: word i + 1 lies in slot i, for each slot of the scene, as far as the sampler keeps to its ways. */
+/*
+ * Fills the sampler: word i + 1 lies in slot i, for each slot of the scene, as far as the sampler places elements as
+ * expected.
+ */
 void trial_arrange(struct trial *t, struct sampler *s);
 
 /* Another table; cells of weight 0 are for the caller to fill in. */
 struct table *trial_table(struct trial *t, size_t cells, const char *what);
 
-/* Tables of the draws of each slot, as t->by says. */
+/* Tables of the draws of each slot, by the classes of t->by. */
 void trial_classify(struct trial *t, const uint64_t *drawn);
 
-/* Says what was found, checks it, frees the tables. A control passes when its last table is far off. */
+/* Prints the result, checks it, frees the tables. A control passes when its last table fails clearly. */
 void trial_judge(struct trial *t);
 
-/* Is it one of the faulty ones? */
+/* Whether it is one of the faulty samplers. */
 bool trial_is_control(const struct trial *t);
 
 /* The number of draws that is enough for classes of which the smallest has the share p. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads that wait for each other at a bag: producers and consumers, also under signals, with a bag that is closed in
- * between, with waits that are cancelled, paced by the ratio of samples to puts or by a byte budget. All end, and what was
- * put with LADE_OK was drawn. Whoever hangs is found by a watchdog.
+ * between, with waits that are cancelled, paced by the ratio of samples to puts or by a byte budget. All threads end,
+ * and every element put with LADE_OK is drawn. A watchdog detects a thread that hangs.
  */
 #include "bags.h"
 
@@ -20,7 +20,7 @@ struct market {
     struct lade_bag *bag;
     struct lade_bag_config config;
     uint64_t each;
-    bool endless; /* producers go on until CLOSED */
+    bool endless; /* producers continue until CLOSED */
     bool exchanges;
     bool pauses;
 };
@@ -99,7 +99,7 @@ struct outcome {
     uint64_t put, drawn, evicted, wrong, unended, left, unequal;
 };
 
-/* Runs it; close comes when the producers are done, or after that many nanoseconds. */
+/* Runs it; the bag is closed when the producers are done, or after that many nanoseconds. */
 static void hold_market(struct market *m, unsigned producers, unsigned consumers, int64_t close_after,
                         struct outcome *sum)
 {
@@ -153,7 +153,7 @@ static void hold_market(struct market *m, unsigned producers, unsigned consumers
     sum->wrong += atomic_load(&elements.made) != atomic_load(&elements.released) || atomic_load(&elements.torn) != 0;
 }
 
-/* An exchange or an evicting put that is under way when the bag is closed may leave its element behind, nobody else. */
+/* Only an exchange or an evicting put that is in progress when the bag is closed may leave its element in the bag. */
 static bool is_fine(const struct outcome *o, bool may_leave)
 {
     return o->wrong == 0 && o->unended == 0 && (o->left == 0 || may_leave) && o->unequal == 0 && o->put > 0;
@@ -221,7 +221,7 @@ static size_t one_byte(void *context, const void *element)
     return 1;
 }
 
-/* Puts and samples wait for each other by the ratio; puts and draws by the bytes. All come to an end. */
+/* Puts and samples wait for each other by the ratio limit, puts and draws by the byte budget. All waits end. */
 struct pacer {
     struct lade_bag *bag;
     enum { PACE_PUT, PACE_SAMPLE, PACE_DRAW } what;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sleepers at a bag wake although the one who should have woken them has stopped at some step, whatever they waited for;
- * waits end in time, also under signals; close is safe around threads that stand at each step of a put and an exchange.
+ * Sleepers at a bag wake even if the thread that should have woken them has stopped at some step, whatever they waited
+ * for. Waits end in time, also under signals. Close is safe while threads are stopped at any step of a put and an
+ * exchange.
  */
 #include "bags.h"
 
@@ -74,7 +75,7 @@ static void *doer_body(void *arg)
     return NULL;
 }
 
-/* Begins the deed; it stands at the step, or is over when it has fewer. */
+/* Begins the operation; it stops at the step, or completes when it has fewer. */
 static void begin_deed(struct doer *d, struct lade_bag *bag, enum lade_bag_kind kind, enum deed deed, uint64_t number,
                        unsigned step)
 {
@@ -112,9 +113,10 @@ static uint64_t draw_all(struct lade_bag_handle *handle, enum lade_bag_kind kind
 }
 
 /*
- * Two threads stand at steps of a put and of an exchange (or of a second put). A third draws all, puts one, closes and
- * draws until CLOSED. Then they go on, one after the other. Each element whose put answered LADE_OK was drawn once, and
- * the third put's as well; after the first CLOSED nothing comes to light but what an exchange or evicting put left.
+ * Two threads are stopped at steps of a put and of an exchange (or of a second put). A third draws all, puts one,
+ * closes and draws until CLOSED. Then they continue, one after the other. Each element whose put returned LADE_OK is
+ * drawn once, and so is that of the third thread. After the first CLOSED only what an exchange or evicting put left is
+ * drawn.
  */
 static bool closed_around(enum lade_bag_kind kind, enum lade_bag_full full, enum deed second, unsigned first_step,
                           unsigned second_step, unsigned way, bool *first_stopped, bool *second_stopped)
@@ -196,8 +198,8 @@ static void closed_around_all(enum lade_bag_kind kind, enum lade_bag_full full, 
 }
 
 /*
- * Somebody sleeps. The one whose deed would wake him stops at a step; another one does the same deed to its end. The
- * sleeper must wake.
+ * A thread sleeps. The thread whose operation would wake it stops at a step; another one completes the same operation.
+ * The sleeper must wake.
  */
 enum sleeping { S_DRAW, S_PUT, S_SAMPLE, S_EXCHANGE, S_RATIO_PUT, S_RATIO_SAMPLE, S_BYTES_PUT, SLEEPINGS };
 static const char *const sleeping_name[] = {"draw_wait on an empty bag",    "put_wait on a full bag",
@@ -270,7 +272,7 @@ static struct lade_bag *bag_to_sleep_on(enum sleeping how, struct lade_bag_handl
     }
     struct lade_bag *bag = bag_make(&config);
     *handle = bag_enter(bag);
-    /* Full, or as full as the limits allow; nothing inside for those who wait for an element. */
+    /* Full, or as full as the limits allow; empty for threads that wait for an element. */
     uint64_t word = 1;
     struct lade_loan loan;
     if (how == S_PUT || how == S_RATIO_PUT || how == S_RATIO_SAMPLE || how == S_BYTES_PUT)
@@ -294,7 +296,7 @@ static void begin_sleep(struct sleeper *s, struct lade_bag *bag, enum sleeping h
         exit(2);
 }
 
-/* Is it over within a few seconds? If not the sleeper is woken by other means. */
+/* Whether it ends within a few seconds. If not, the sleeper is woken by other means. */
 static bool wakes(struct sleeper *s)
 {
     struct timespec until;
@@ -329,7 +331,7 @@ static void stopped_tellers(enum sleeping how)
         begin_sleep(&sleeper, bag, how, LADE_FOREVER);
         while (waiters(bag) == 0)
             (void)sched_yield();
-        sleep_for(300000); /* most likely it sleeps by then; if not, less is tried */
+        sleep_for(300000); /* most likely it sleeps by then; if not, the test covers less */
         begin_deed(&one, bag, LADE_BAG_WORDS, deed, 20, step);
         stopped = one.plan.stopped;
         bool woke = sem_trywait(&sleeper.over) == 0;
@@ -354,7 +356,7 @@ static void stopped_tellers(enum sleeping how)
           sleeping_name[how], deed_name[deed_that_wakes(how)], steps, wrong, first);
 }
 
-/* close and cancel, stopped at each step, then done by somebody else: everybody who sleeps ends. */
+/* close and cancel, stopped at each step, then done by another thread: every sleeper wakes. */
 static void stopped_enders(enum deed deed)
 {
     unsigned steps = 0, wrong = 0;
@@ -391,7 +393,7 @@ static void stopped_enders(enum deed deed)
           "%s stopped at each of %u steps, then done by another thread: %u wrong ends", deed_name[deed], steps, wrong);
 }
 
-/* Not before the time, and soon after it; with signals too. */
+/* Not before the deadline, and soon after it; with signals too. */
 static void timeouts(bool with_signals)
 {
     static const int64_t timeout[] = {0, 1, 1000000, 30000000};

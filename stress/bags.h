@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bag's sources, stepped (steps.h), with groups so small that a bag of a few slots has several of them. A draw or put
- * can be told which slots to try, and be made to end in a plain scan instead of the protocol.
+ * The bag's sources, stepped (steps.h), with groups so small that a bag of a few slots has several of them. A test can
+ * choose the slots that a draw or put tries, and replace the protocol by a plain scan.
  */
 #ifndef LADE_STRESS_BAGS_H
 #define LADE_STRESS_BAGS_H
@@ -41,7 +41,7 @@ static inline uint64_t bag_below(struct lade_random *random, uint64_t n)
 #include "../lib/bag_sample.c"
 #include "../lib/bag_wait.c"
 
-/* Negative: each slot is looked at once, and when nothing is found, that is the answer. */
+/* Negative: each slot is checked once, and finding nothing is the result. */
 static bool bag_scans_plainly;
 
 int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t put)
@@ -65,8 +65,8 @@ int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put)
 }
 
 /*
- * At rest and empty: each cell is in one place, a slot, the hands of a handle or the pool, and nobody borrows it. A cell
- * that was given back twice, or never, shows here long before it does harm.
+ * When quiescent and empty: each cell is in exactly one place (a slot, a handle or the pool), and no thread borrows it.
+ * This detects a cell that was freed twice, or never, long before it does harm.
  */
 static inline bool cells_are_whole(struct lade_bag *b)
 {

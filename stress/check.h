@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the stress programs share: options, seed, one line for each check, closing counts, threads. */
+/* Shared by the stress programs: options, seed, one line for each check, closing counts, threads. */
 #ifndef LADE_STRESS_CHECK_H
 #define LADE_STRESS_CHECK_H
 
@@ -21,28 +21,28 @@
 #define SLOW 1u
 #endif
 
-/* Reads --full and --seed S, prints the seed. Without --seed it is a fresh one. */
+/* Reads --full and --seed S, prints the seed. Without --seed it is random. */
 void check_begin(int argc, char **argv);
 
 bool check_full(void);
 uint64_t check_seed(void);
 
-/* Prints "PASS name: ..." or "FAIL name: ...", counts it and gives ok back. From the main thread only. */
+/* Prints "PASS name: ..." or "FAIL name: ...", counts it and returns ok. For the main thread only. */
 __attribute__((format(printf, 3, 4))) bool check(bool ok, const char *name, const char *format, ...);
 
 /* Prints "N passed, N failed, N skipped"; the exit code. */
 int check_end(void);
 
 /*
- * A watchdog: unless it is called again within so many seconds, prints "FAIL what: ..." and ends the program. 0: no more.
- * For checks that would hang when they fail.
+ * A watchdog: unless it is called again within this number of seconds, prints "FAIL what: ..." and ends the program. 0
+ * stops it. For checks that would hang when they fail.
  */
 void check_within(unsigned seconds, const char *what);
 
-/* Memory or the end of the program. */
+/* Allocates memory, or ends the program. */
 void *check_memory(size_t count, size_t size);
 
-/* Runs body(arg + i * size) for each i < count in a thread of its own and waits for all of them. */
+/* Runs body(arg + i * size) for each i < count in a separate thread and waits for all of them. */
 void check_threads(unsigned count, void *(*body)(void *), void *arg, size_t size);
 
 /* The next number of a sequence that decides schedules and sizes (SplitMix64: Steele, Lea, Flood 2014). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The chi-square functions against tables, closed forms and themselves; and the power that chi.h promises. */
+/* The chi-square functions against tables, closed forms and themselves; and the power that chi.h states. */
 #include "check.h"
 #include "chi.h"
 
@@ -30,7 +30,7 @@ static void table(void)
           "negative: wrong points are noticed");
 }
 
-/* df = 1: the error function. Even df: a finite sum. Also far out in the tail, where the tests look. */
+/* df = 1: the error function. Even df: a finite sum. Also far out in the tail, which the tests use. */
 static void closed_forms(void)
 {
     double worst = 0;
@@ -105,7 +105,7 @@ static void stated_power(void)
           e, found, (int)RUNS, RUNS - alarms);
 }
 
-/* One cell of CELLS too heavy by e, drawn as often as chi_draws() says: what is stated for one cell. */
+/* One cell of CELLS too heavy by e, drawn chi_draws() times: what is stated for one cell. */
 static void power_of_one_cell(void)
 {
     enum { CELLS = 8, RUNS = 100 };

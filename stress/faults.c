@@ -2,14 +2,14 @@
 /*
  * Preloaded into a program, lets its n-th call fail, or kills it there. stress/faults drives it.
  *
- *   LADE_FAULT     CALL:N:HOW, or empty to count. CALL is the name of a system call in the table below, "any" (every one of
- *                  them), "malloc", "pthread_create", or "cl" (every OpenCL call). HOW is the number of an error (with a + behind it all calls from
- *                  there on fail, as on a full disk), "kill", or
- *                  "swallow": the call is not made, but seems to succeed, as if the program ignored its failure.
+ *   LADE_FAULT     CALL:N:HOW, or empty to count. CALL is the name of a system call in the table below, "any" (every one
+ *                  of them), "malloc", "pthread_create", or "cl" (every OpenCL call). HOW is the number of an error (with
+ *                  a + appended, all later calls fail too, as on a full disk), "kill", or "swallow": the call is not
+ *                  made, but seems to succeed, as if the program ignored its failure.
  *   LADE_FAULT_TO  a file that gets "hit" when it happens, and the number of each call at the end.
  *
- * System calls are caught by a seccomp filter, so that those that the C library makes itself are seen as well. The filter
- * traps to a handler, which makes the call at the one address from which the filter lets it pass.
+ * A seccomp filter intercepts system calls, including those that the C library makes itself. The filter traps to a
+ * handler, which makes the call at the one address from which the filter lets it pass.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -87,7 +87,7 @@ static void tell(const char *text)
         (void)gate(SYS_write, report, (long)text, (long)strlen(text), 0, 0, 0);
 }
 
-/* Whether this is the call. */
+/* Whether this is the call that fails. */
 static int hits(int kind)
 {
     if (!atomic_load(&armed))
@@ -102,7 +102,7 @@ static int hits(int kind)
     return how;
 }
 
-/* What a call that did all seems to return. */
+/* The result of a call that appears to succeed. */
 static long success(int number, const greg_t *r)
 {
     return number == SYS_write || number == SYS_pwrite64 ? (long)r[REG_RDX] : 0;
@@ -116,7 +116,7 @@ static void trapped(int signal_number, siginfo_t *info, void *context)
     (void)signal_number;
     while (kind < CALLS - 1 && calls[kind].number != info->si_syscall)
         kind++;
-    /* Nothing could tell that standard error fails. */
+    /* A failure of standard error could not be reported. */
     const int spared = info->si_syscall == SYS_write && r[REG_RDI] == STDERR_FILENO;
     hit = spared ? COUNT : hits(ANY);
     if (hit == COUNT && !spared)
@@ -175,7 +175,7 @@ __attribute__((constructor)) static void begin(void)
         error_number = atoi(kind);
         stays = strchr(kind, '+') != NULL;
     }
-    /* OpenCL calls need no filter, and implementations do not bear one. */
+    /* OpenCL calls need no filter, and implementations do not work with one. */
     if (which != CL && !install()) {
         tell("no seccomp\n");
         _exit(77);
@@ -250,7 +250,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 
-/* Calls of the program itself; what an implementation calls inside is its own. */
+/* Only calls of the program itself, not those inside an implementation. */
 #define REAL(name)                                                                                                     \
     static __typeof__(&name) real;                                                                                     \
     if (!real)                                                                                                         \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Feeders on a device that delays, reorders and poisons: every batch comes once, in order, and whoever looks at it on the
- * device finds it whole, whatever is held, exported and released in which order. Feeders that are closed, or whose device
- * is lost, at random points: all ends in time, and everything is given back.
+ * Feeders on a device that delays, reorders and poisons: every batch is delivered once, in order, and is complete on
+ * the device, whatever is held, exported and released in which order. Feeders that are closed, or whose device is lost,
+ * at random points: all threads end in time, and every resource is released.
  */
 #include "check.h"
 #include "kernels.h"
@@ -15,7 +15,7 @@
 
 enum { USE_STREAMS = 3, HANG_SECONDS = 60, CLOSE_SECONDS = 20, TENSORS_SENT = 64 };
 
-/* A consumer: what it holds, and somebody else who deletes the tensors that it exported. */
+/* A consumer: the batches that it holds, and another thread that deletes the tensors that it exported. */
 struct consumer {
     struct lade_feeder *feeder;
     struct faulty *device;
@@ -82,7 +82,7 @@ static void release_held(struct consumer *c, unsigned i)
     }
 }
 
-/* Some, and the one whose slot the next batch needs. */
+/* Releases some batches, and the one whose slot the next batch needs. */
 static void release_some(struct consumer *c)
 {
     while (c->held_count && check_below(&c->random, 3))
@@ -92,7 +92,7 @@ static void release_some(struct consumer *c)
             release_held(c, i--);
 }
 
-/* On a stream, or here and now. */
+/* On a stream, or immediately. */
 static unsigned use(struct consumer *c, const struct lade_feeder_batch *batch)
 {
     unsigned s = check_below(&c->random, 8) ? check_below(&c->random, USE_STREAMS) : USE_STREAMS;
@@ -143,12 +143,12 @@ static bool start(struct consumer *c, struct producer *p, struct faulty_config *
         c->stream[i] = faulty_stream(c->device);
         c->event[i] = faulty_event(c->device);
     }
-    return lade_spsc_create(&c->tensors, &(struct lade_batch_ring_config){.capacity = TENSORS_SENT}) == LADE_OK &&
+    return lade_spsc_create(&c->tensors, &(struct lade_ring_config){.capacity = TENSORS_SENT}) == LADE_OK &&
            pthread_create(&c->deleter, NULL, delete_tensors, c) == 0 &&
            pthread_create(&c->thread, NULL, consume, c) == 0;
 }
 
-/* destroy comes before the last tensors are deleted, or after. */
+/* destroy is called before the last tensors are deleted, or after. */
 static void finish(struct consumer *c)
 {
     bool before = check_below(&c->random, 2);
@@ -193,7 +193,7 @@ static void feed_all(uint64_t *random)
     check(faulty_things() == 0, "everything is given back", "%ld things are left", faulty_things());
 }
 
-/* Lets the feeder run a while: so many batches, and a moment more. */
+/* Lets the feeder run for N batches, and a moment more. */
 static void run_a_while(struct consumer *c, unsigned batches, unsigned moment)
 {
     struct lade_feeder_stats stats = {.filled = 0};
@@ -218,7 +218,7 @@ static void stop_anywhere(uint64_t *random)
         if (!start(&c, &p, &faulty, check_next(random)))
             break;
         run_a_while(&c, check_below(random, 20), check_below(random, 2000));
-        if (i % 2) /* while the consumer goes on */
+        if (i % 2) /* while the consumer continues */
             closed += lade_feeder_stop(c.feeder, INT64_C(1000000000) * CLOSE_SECONDS) == LADE_OK;
         else
             lade_feeder_close(c.feeder);
@@ -256,7 +256,7 @@ static void lose_anywhere(uint64_t *random)
             faulty_lose(c.device);
         pthread_join(c.thread, NULL);
         heard += c.end == LADE_DEVICE;
-        faulty_finish(c.device); /* what the consumer put into its streams is the consumer's */
+        faulty_finish(c.device); /* work in the consumer's streams belongs to the consumer */
         finish(&c);
     }
     check_within(0, NULL);

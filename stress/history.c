@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The front of the queue is word[0], and what lies behind the end is zero: equal queues have equal bytes. */
+/* The front of the queue is word[0], and words after the end are zero: equal queues have equal bytes. */
 struct queue {
     uint64_t capacity, count, word[HISTORY_QUEUE_MAX];
 };
@@ -54,7 +54,7 @@ static void queue_print(FILE *to, const struct history_op *op)
 
 const struct history_spec history_queue = {sizeof(struct queue), queue_begin, queue_apply, queue_print};
 
-/* The words are kept in order, and what lies behind the end is zero: equal bags have equal bytes. */
+/* The words are sorted, and words after the end are zero: equal bags have equal bytes. */
 struct bag {
     uint64_t capacity, count, word[HISTORY_BAG_MAX];
 };
@@ -202,7 +202,7 @@ static void set_end(struct set *s)
     free(s->bytes);
 }
 
-/* Says whether the key is a new one. */
+/* Returns whether the key was absent. */
 static bool set_add(struct set *s, const void *key)
 {
     size_t slot = set_slot(s, key);
@@ -225,7 +225,10 @@ static bool set_add(struct set *s, const void *key)
     return true;
 }
 
-/* Operation i in the order of invocation is op[rank[i]]; before[i] is 1 + the index of its thread's operation before. */
+/*
+ * Operation i in the order of invocation is op[rank[i]]; before[i] is 1 + the index of the previous operation of its
+ * thread.
+ */
 struct search {
     const struct history_spec *spec;
     const struct history_op *op;
@@ -254,8 +257,8 @@ static void set_done(unsigned char *key, size_t i)
 }
 
 /*
- * Goes on from the state at this depth. An operation may come next when none that is left returned before it was
- * invoked. Those invoked later than it cannot have, so the least return stamp of the ones passed so far decides.
+ * Continues from the state at this depth. An operation may come next when no remaining one returned before it was
+ * invoked. Operations invoked later cannot have, so the least return stamp of the ones scanned so far decides.
  */
 static bool extend(struct search *s, size_t depth)
 {

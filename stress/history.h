@@ -3,17 +3,17 @@
  * Histories of concurrent operations, and whether they are linearizable (Herlihy, Wing 1990).
  *
  * Stamps. An operation is stamped before its call and after its return by history_now(), one read-modify-write of a
- * shared counter. That makes the checker free of false alarms. When operation A carries a smaller return stamp than the
- * invocation stamp of B, the read-modify-write after A is followed in the counter's order by the one before B, and so
- * all of A happens before B. A stamp from a plain clock says less: the store that publishes A's word may still lie in
- * the store buffer when the clock is read, B in another thread then truly finds nothing, and a correct ring stands
- * accused. A read-modify-write (like a full fence) drains the buffer first; on x86 it is the locked instruction that
- * does. The price: such stamps order the threads more than the operations alone do, so orders that are too weak may be
- * hidden. They are the business of verify/.
+ * shared counter. This rules out false alarms. When operation A carries a smaller return stamp than the invocation
+ * stamp of B, the read-modify-write after A is followed in the counter's order by the one before B, and so all of A
+ * happens before B. A stamp from a plain clock guarantees less: the store that publishes A's word may still be in the
+ * store buffer when the clock is read. B in another thread then correctly finds nothing, and a correct ring would be
+ * reported. A read-modify-write (like a full fence) drains the buffer first; on x86 it is the locked instruction that
+ * does. The cost: such stamps order the threads more than the operations alone do, which may hide memory orders that
+ * are too weak. verify/ checks those.
  *
  * Search. Wing, Gong, "Testing and verifying concurrent objects" (1993): take some operation that no other one wholly
- * precedes, apply it to the sequential specification, go on with the rest, go back where the answer does not fit. Lowe,
- * "Testing for linearizability" (2017): never visit the same pair of done operations and state twice.
+ * precedes, apply it to the sequential specification, continue with the rest, and backtrack where the result does not
+ * fit. Lowe, "Testing for linearizability" (2017): never visit the same pair of done operations and state twice.
  *
  * All operations of a history must have returned.
  */
@@ -30,13 +30,13 @@ struct history_op {
     uint64_t invoked, returned; /* stamps */
     unsigned thread;
     int kind;      /* which operation: the specification's own numbers */
-    int status;    /* what it answered */
-    uint64_t word; /* what it was given, or gave */
+    int status;    /* its result */
+    uint64_t word; /* its argument or returned word */
 };
 
 /*
- * A sequential object. State is plain bytes; equal states must have equal bytes. apply() does one operation and says
- * whether it would have answered what op says; if not, the state does not matter any more.
+ * A sequential object. State is plain bytes; equal states must have equal bytes. apply() does one operation and returns
+ * whether the specification allows the result in op; if not, the state is discarded.
  */
 struct history_spec {
     size_t state_size;
@@ -45,14 +45,14 @@ struct history_spec {
     void (*print)(FILE *to, const struct history_op *op);
 };
 
-/* The bounded first-in first-out queue of words, empty at the beginning. The parameter is its capacity. */
+/* A bounded FIFO queue of words, initially empty. The parameter is its capacity. */
 enum { HISTORY_PUSH, HISTORY_POP };
 #define HISTORY_QUEUE_MAX 16
 extern const struct history_spec history_queue;
 
 /*
- * The multiset of at most so many words below 2^32, empty at the beginning. A draw gives any word. Exchange puts one and
- * takes another, EMPTY when there is none; it has a pair of words, what went in and what came out.
+ * A bounded multiset of words below 2^32, initially empty. The parameter is its capacity. A draw returns any word.
+ * Exchange puts one and takes another, EMPTY when there is none; it has a pair of words, the one put and the one taken.
  */
 enum { HISTORY_PUT, HISTORY_DRAW, HISTORY_EXCHANGE };
 #define HISTORY_PAIR(in, out) ((uint64_t)(in) << 32 | (out))
@@ -60,29 +60,29 @@ enum { HISTORY_PUT, HISTORY_DRAW, HISTORY_EXCHANGE };
 extern const struct history_spec history_bag;
 
 /*
- * One key of a map: a value below 2^32, or none. The parameter is the value at the beginning, 0 for none. The pair of words
- * is the value that was given and the one that was answered; an insert answers the value that the key has afterwards.
+ * One key of a map: a value below 2^32, or none. The parameter is the initial value, 0 for none. The pair of words is
+ * the argument and the returned value; an insert returns the value that the key has afterwards.
  */
 enum { HISTORY_GET, HISTORY_INSERT, HISTORY_REPLACE, HISTORY_REMOVE };
 extern const struct history_spec history_key;
 
 enum history_verdict {
     HISTORY_LINEARIZABLE,
-    HISTORY_NOT,     /* no order explains the answers */
-    HISTORY_GAVE_UP, /* HISTORY_LIMIT states were not enough to tell */
-    HISTORY_INVALID, /* an operation that returns before it is invoked, or two of one thread that do not follow */
+    HISTORY_NOT,     /* no order explains the results */
+    HISTORY_GAVE_UP, /* HISTORY_LIMIT states were not enough to decide */
+    HISTORY_INVALID, /* an operation that returns before it is invoked, or two of one thread that overlap */
 };
 #define HISTORY_LIMIT 2000000u
 
 /*
  * Operations of one thread stand in op[] in the order in which they took place, and take effect in it; they may share
- * stamps, as the parts of a batch do. order, when not NULL, has room for count numbers: a witness. visited, when not
- * NULL, is set to the number of states looked at.
+ * stamps, as the parts of a batch do. order, when not NULL, has space for count numbers: a witness. visited, when not
+ * NULL, is set to the number of states visited.
  */
 enum history_verdict history_check(const struct history_spec *spec, uint64_t parameter, const struct history_op *op,
                                    size_t count, size_t *order, size_t *visited);
 
-/* Is order a witness? Written without the search's means, to check it. */
+/* Whether order is a witness. Independent of the search, in order to check it. */
 bool history_replay(const struct history_spec *spec, uint64_t parameter, const struct history_op *op, size_t count,
                     const size_t *order);
 
@@ -111,7 +111,7 @@ static inline void history_invoke(struct history_log *log)
     log->invoked = history_now(log->clock);
 }
 
-/* The operation or batch begun by history_invoke() is over; add its parts then. The stamp to give to them. */
+/* Ends the operation or batch begun by history_invoke(); add its parts afterwards. Returns the stamp for them. */
 static inline uint64_t history_return(struct history_log *log)
 {
     return history_now(log->clock);

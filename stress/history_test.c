@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The history checker on histories written by hand, and on random ones against trying all orders. */
+/* The history checker on hand-written histories, and on random ones against a search of all orders. */
 #include "check.h"
 #include "history.h"
 
@@ -127,7 +127,7 @@ static const struct example bag_example[] = {
         from, to, thread, HISTORY_##kind, LADE_##status, HISTORY_PAIR(in, out)                                         \
     }
 
-/* The capacity is the value at the beginning. */
+/* The capacity is the initial value. */
 static const struct example key_example[] = {
     {"key: all operations in a row",
      0,
@@ -176,7 +176,7 @@ static bool any_order(const struct history_spec *spec, uint64_t capacity, const 
     return false;
 }
 
-/* Answers and stamps at random: some are linearizable, most are not. */
+/* Random results and stamps: some are linearizable, most are not. */
 static size_t random_history(uint64_t *random, unsigned kinds, struct history_op *op)
 {
     size_t count = 3 + check_below(random, 4);
@@ -220,7 +220,7 @@ static void against_all_orders(const struct history_spec *spec, unsigned kinds, 
           rejected, wrong);
 }
 
-/* Many operations side by side: hopeless without remembering the states that were visited. */
+/* Many concurrent operations: infeasible without a record of the visited states. */
 static void wide(void)
 {
     enum { WIDE = 16 };
@@ -236,7 +236,7 @@ static void wide(void)
           "%d operations at once, rejected after %zu states", WIDE, visited);
 }
 
-/* The witness checker must be able to say no. */
+/* The witness checker must be able to reject. */
 static void replay(void)
 {
     static const struct history_op op[] = {PUSH(0, 1, 2, 7), PUSH(0, 3, 4, 8), POP(1, 1, 6, 7)};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loaders on a device that delays, reorders, poisons and gets lost, and without one: each sample comes once in an epoch, and
- * whoever looks at a batch finds it whole, whatever is held, exported, detached, and released or deleted by which thread.
- * Everything is given back.
+ * Loaders on a device that delays, reorders, poisons and may fail, and without a device: each sample is delivered once
+ * per epoch, and every batch is complete, whatever is held, exported, detached, and released or deleted by which
+ * thread. Every resource is released.
  */
 #include "check.h"
 #include "faulty.h"
@@ -34,7 +34,7 @@ static int read_number(void *self, uint64_t i, void *to, int64_t *label, struct 
     return LADE_OK;
 }
 
-/* A batch that somebody else is done with. */
+/* A batch that another thread releases. */
 struct kept {
     struct lade_loader *loader;
     struct lade_batch batch;
@@ -105,7 +105,7 @@ static struct kept *keep(struct consumer *c, const struct lade_batch *b)
     return k;
 }
 
-/* On the stream where there is one, else by the host when it has arrived; a lost device is not looked at. */
+/* On the stream if there is one, else by the host when it has arrived; skipped when the device is lost. */
 static bool use(struct consumer *c, struct kept *k)
 {
     if (!c->device || check_below(&c->random, 4) == 0)
@@ -157,7 +157,7 @@ static int consume(struct consumer *c)
         if (status == LADE_OK)
             take(c, &b);
         else if (status == LADE_TOO_MANY)
-            sched_yield(); /* the other thread has them */
+            sched_yield(); /* the other thread releases them */
         else
             return status;
     }
@@ -168,7 +168,7 @@ struct trial {
     uint64_t lost_after; /* the call of the device that fails; 0: none */
 };
 
-/* Runs a loader to its end, or to that of its device. */
+/* Runs a loader until it ends or its device is lost. */
 static int run(struct consumer *c, struct lade_source *source, uint64_t *random, const struct trial *trial)
 {
     struct faulty_config faulty = {.seed = check_next(random),
@@ -200,8 +200,7 @@ static int run(struct consumer *c, struct lade_source *source, uint64_t *random,
         c->stream = faulty_stream(c->device);
     }
     int status = lade_loader_create(&c->loader, &loader, NULL);
-    if (status == LADE_OK &&
-        lade_spsc_create(&c->others, &(struct lade_batch_ring_config){.capacity = SENT}) == LADE_OK &&
+    if (status == LADE_OK && lade_spsc_create(&c->others, &(struct lade_ring_config){.capacity = SENT}) == LADE_OK &&
         pthread_create(&other, NULL, end_others, c) == 0) {
         status = consume(c);
         atomic_store_explicit(&c->ends, true, memory_order_release);

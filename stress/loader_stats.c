@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loaders: which samples come where, against the law that the header states for each mode. What each test assumes, how often it may
- * be wrong and what it can see: chi.h. Beside the loader's samples stand the same with a known fault, which must fail the same
- * test.
+ * The order of a loader's samples against the distribution that the header states for each mode. Assumptions, false
+ * alarms and power of each test: chi.h. Samples with a known fault must fail the same test.
  */
 #include "check.h"
 #include "chi.h"
@@ -54,10 +53,10 @@ static struct lade_source *numbers(uint64_t count, bool faulty)
     return source;
 }
 
-/* Faults that are put between a loader and its test. */
+/* Faults that are injected between a loader and its test. */
 enum fault {
     NONE,
-    SHY,   /* one sample in twenty never comes, what lies before it twice */
+    SHY,   /* one sample in twenty never comes, the ones before it come twice */
     AGAIN, /* each odd epoch repeats the one before it, moved by a third */
     HEAVY, /* one draw in 50 that was not sample 0 becomes sample 0 */
 };
@@ -105,7 +104,7 @@ static void run(struct epochs *e, uint64_t epochs)
     lade_loader_destroy(l);
 }
 
-/* Null: the sample at a place of an epoch is uniform over the epochs. */
+/* Null: the sample at a position of an epoch is uniform over the epochs. */
 static uint64_t place;
 
 static void take_place(struct epochs *e, uint64_t epoch, const uint64_t *ids, uint64_t count)
@@ -115,7 +114,7 @@ static void take_place(struct epochs *e, uint64_t epoch, const uint64_t *ids, ui
     e->count[ids[place]]++;
 }
 
-/* Null: what stands at a place in two epochs, one behind the other, is independent and uniform. Few places are looked at. */
+/* Null: the samples at a position in two consecutive epochs are independent and uniform. Few positions are tested. */
 static void take_pair(struct epochs *e, uint64_t epoch, const uint64_t *ids, uint64_t count)
 {
     static uint64_t before[COUNT];
@@ -161,7 +160,7 @@ static void take_all(struct epochs *e, uint64_t epoch, const uint64_t *ids, uint
         e->count[ids[i]]++;
 }
 
-/* Null: two places in a row are independent, in cells of ten samples. */
+/* Null: two consecutive positions are independent, in cells of ten samples. */
 static void take_neighbours(struct epochs *e, uint64_t epoch, const uint64_t *ids, uint64_t count)
 {
     (void)epoch;
@@ -169,7 +168,7 @@ static void take_neighbours(struct epochs *e, uint64_t epoch, const uint64_t *id
         e->count[ids[i] % PARTS * PARTS + ids[i + 1] % PARTS]++;
 }
 
-/* Null: each place is drawn by itself with these weights. */
+/* Null: each position is drawn independently with these weights. */
 static void draws(void)
 {
     struct lade_source *source = numbers(COUNT, false);
@@ -205,7 +204,7 @@ static void draws(void)
     lade_source_close(source);
 }
 
-/* Null: what takes the place of a faulty sample is uniform over those that can be read. */
+/* Null: the replacement of a faulty sample is uniform over those that can be read. */
 static void take_substitutes(struct epochs *e, uint64_t epoch, const uint64_t *ids, uint64_t count)
 {
     (void)epoch;
@@ -274,8 +273,8 @@ static struct chi_result stream(enum fault fault, bool last, bool array, uint64_
 }
 
 /*
- * A buffer of 20 in a set of 100 that is read by number. Null: the first sample is uniform over the first 20, and the one
- * behind it over what is left of them and sample 20, which took the place of the first.
+ * A buffer of 20 in a set of 100 that is read by number. Null: the first sample is uniform over the first 20, and the
+ * next one over the remaining ones and sample 20, which replaced the first.
  */
 static struct chi_result stream_of_numbers(enum fault fault, bool second, uint64_t trials)
 {
@@ -297,7 +296,7 @@ static struct chi_result stream_of_numbers(enum fault fault, bool second, uint64
         struct lade_batch b;
         need(lade_loader_create(&l, &config, NULL));
         need(lade_loader_next(l, &b, LADE_FOREVER, NULL));
-        /* Of the 20 that the second may be, those behind the first are one lower. */
+        /* Of the 20 candidates for the second, those after the first move down by one. */
         uint64_t id = second ? b.ids[1] - (b.ids[1] > b.ids[0]) : b.ids[0];
         if (id < HELD)
             count[spoil(fault, id, HELD, &state)]++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keyed permutation over its keys: all orders of few elements, images of fixed positions, differences of neighbours,
- * and permutations of neighbouring epochs. What each test assumes, how often it may be wrong and what it can see: chi.h.
- * Each test is also given a permutation with a known fault, and must fail.
+ * The keyed permutation over its keys: all orders of few elements, images of fixed positions, differences of
+ * neighbours, and permutations of neighbouring epochs. Assumptions, false alarms and power of each test: chi.h. Each
+ * test must fail for a permutation with a known fault.
  */
 #include "check.h"
 #include "chi.h"
@@ -14,7 +14,7 @@
 
 enum { PURPOSE = 7, MOST = 1000 };
 
-/* A family of permutations: element at a position, for each key number. Made by make(), asked by at(). */
+/* A family of permutations: element at a position, for each key number. Created by make(), evaluated by at(). */
 struct family {
     void (*make)(struct family *f, uint64_t number, uint64_t n);
     uint64_t (*at)(const struct family *f, uint64_t position);
@@ -41,7 +41,10 @@ static uint64_t library_find(const struct family *f, uint64_t element)
     return lade_permutation_find(&f->permutation, element);
 }
 
-/* Fault: every element trades with any other, not with one not yet placed; n^n ways do not fall evenly on n! orders. */
+/*
+ * Fault: every element is swapped with any other, not with one that is not yet placed; n^n outcomes do not divide
+ * evenly among n! orders.
+ */
 static void naive_make(struct family *f, uint64_t number, uint64_t n)
 {
     struct lade_key key = lade_key_make(check_seed(), number, PURPOSE);
@@ -111,7 +114,7 @@ static uint64_t again_at(const struct family *f, uint64_t position)
     return (lade_permutation_at(&f->permutation, position) + f->n / 3) % f->n;
 }
 
-/* Fault: the last twentieth of the elements is never reached, what lies before it twice as often. */
+/* Fault: the last twentieth of the elements is never reached, the one before it twice as often. */
 static uint64_t shy_at(const struct family *f, uint64_t position)
 {
     uint64_t element = lade_permutation_at(&f->permutation, position);
@@ -217,7 +220,7 @@ static struct chi_result differences(struct family f, uint64_t n, uint64_t keys)
     return chi_test(count, weight, parts);
 }
 
-/* Null: two permutations have independent images of a position, each uniform. Few positions of each are looked at. */
+/* Null: two permutations have independent images of a position, each uniform. Few positions of each are tested. */
 static struct chi_result two_epochs(struct family f, struct family g, uint64_t n, uint64_t keys)
 {
     enum { PARTS = 32, POSITIONS = 10 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The generator and its bounded integers: frequencies, bits, pairs. What each test assumes, how often it may be wrong
- * and what it can see: chi.h. Beside the library's version stands one with a known fault, which must fail the same test.
+ * The generator and its bounded integers: frequencies, bits, pairs. Assumptions, false alarms and power of each test:
+ * chi.h. A version with a known fault must fail the same test.
  */
 #include "check.h"
 #include "chi.h"

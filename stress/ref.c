@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reference counts under many threads: each object is released exactly once, never while somebody holds it, and with
- * lade_ref_put_deferred() not before the read sections that may have found it are over. Objects are poisoned instead
- * of freed, so that whoever comes too late sees it; their memory is kept until the end of the check.
+ * Reference counts under many threads: each object is released exactly once, never while a thread holds it, and with
+ * lade_ref_put_deferred() not before the read sections that may have found it have ended. Objects are poisoned instead
+ * of freed, so that a late access is detected; their memory is kept until the end of the check.
  */
 #include "steps.h"
 
@@ -17,8 +17,8 @@
 enum { THREADS = 4 };
 
 /*
- * liburcu is not instrumented, so ThreadSanitizer does not see what a grace period orders. What runs behind one
- * (take_turn) is left out; the release in the thread of the last put is not.
+ * liburcu is not instrumented, so ThreadSanitizer does not see what a grace period orders. Checks that depend on one
+ * (take_turn) are skipped; the release in the thread of the last put is not.
  */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -112,8 +112,8 @@ static bool clean(uint64_t released)
         (unsigned long long)atomic_load(&seen.again), (unsigned long long)atomic_load(&seen.dead_seen)
 
 /*
- * Each thread begins with one reference to every object; the last put, wherever it is, releases. They meet now and
- * then, so that they are at the same objects.
+ * Each thread begins with one reference to every object; the last put, wherever it is, releases. The threads
+ * synchronise sometimes, so that they work on the same objects.
  */
 enum { TOGETHER = 8 };
 static pthread_barrier_t meeting;
@@ -316,7 +316,7 @@ static void shop(void)
     free(s.object);
 }
 
-/* More references than the count holds: saturated for ever, never released. */
+/* More references than the count can hold: saturated forever, never released. */
 struct crowd {
     struct object *object;
     uint64_t gets, saturated, released;
@@ -345,7 +345,7 @@ static void saturation(void)
     seen_reset();
     object_init(&object);
     lade_ref_init(&object.ref.now);
-    object.ref.now.count = LADE_REF_MAX - GETS; /* as if so many references had been taken */
+    object.ref.now.count = LADE_REF_MAX - GETS; /* as if that number of references had been taken */
     for (unsigned i = 0; i < THREADS; i++)
         crowd[i] = (struct crowd){&object, GETS, 0, 0};
     check_threads(THREADS, crowd_body, crowd, sizeof *crowd);
@@ -358,7 +358,7 @@ static void saturation(void)
           (int)THREADS, (int)GETS, (unsigned long long)saturated, (unsigned long long)released);
 }
 
-/* A reader stands inside a read section with a pointer while the last reference is given back. */
+/* A reader stays inside a read section with a pointer while the last reference is put. */
 struct reader {
     _Atomic(struct object *) place;
     sem_t inside, look, looked, leave;
@@ -418,7 +418,7 @@ static bool reader_safe(bool deferred, bool *released_after)
     return r.alive;
 }
 
-/* get_unless_zero as a look and then an addition. The hook gives the last reference back in between. */
+/* get_unless_zero as a load and then an addition. The hook puts the last reference in between. */
 static bool broken_get_unless_zero(struct object *o)
 {
     bool alive = lade_ref_count(&o->ref.now) != 0;
@@ -450,7 +450,7 @@ static void negatives(void)
     lade_ref_init(&object.ref.now);
     atomic_fetch_add(&object.holders, 1); /* a holder that took no reference */
     (void)lade_ref_put(&object.ref.now, release_now);
-    release_now(&object.ref.now); /* and a release too many */
+    release_now(&object.ref.now); /* and one release too many */
     check(!clean(2) && atomic_load(&seen.early) > 0 && atomic_load(&seen.again) > 0, "held and twice",
           "negative: " SEEN_FORMAT, SEEN_VALUES);
 }

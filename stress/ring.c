@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many words through the rings: each arrives exactly once, the words of one producer in their order, never more than
- * capacity of them inside; also in batches, and with handles that change hands all the time.
+ * Passes many words through the rings: each arrives exactly once, the words of one producer in order, and a ring never
+ * holds more than its capacity. Also in batches, and with handles that move between threads all the time.
  */
 #include "check.h"
 
@@ -76,13 +76,13 @@ static bool adds_up(struct account a)
     return a.twice == 0 && a.unknown == 0 && a.missing == 0 && a.out_of_order == 0;
 }
 
-/* The accounting must notice each kind of fault. */
+/* The accounting must detect each kind of fault. */
 static void account_negative(void)
 {
     static const uint64_t faults[][4] = {
         {WORD(0, 0), WORD(0, 1), WORD(1, 0), WORD(1, 1)}, /* right */
         {WORD(0, 0), WORD(0, 1), WORD(1, 0), WORD(1, 0)}, /* one twice, one missing */
-        {WORD(0, 0), WORD(0, 1), WORD(1, 0), WORD(2, 0)}, /* a stranger */
+        {WORD(0, 0), WORD(0, 1), WORD(1, 0), WORD(2, 0)}, /* one that was not pushed */
         {WORD(0, 1), WORD(0, 0), WORD(1, 0), WORD(1, 1)}, /* swapped */
     };
     unsigned noticed = 0;
@@ -162,7 +162,10 @@ static void consume(struct person *p, struct lade_mpmc_handle *handle)
     struct flow *f = p->flow;
     uint64_t word[BATCH_MOST];
 
-    /* EMPTY after the last producer is done is the end; a lost word is then missing, and nobody waits for it. */
+    /*
+     * EMPTY after the last producer is done ends the run: a lost word is reported as missing, and no thread waits for
+     * it.
+     */
     for (;;) {
         bool last = atomic_load_explicit(&f->producing, memory_order_acquire) == 0;
         size_t count = f->batch ? 1 + check_below(&p->random, (unsigned)f->batch) : 1, done = 0;
@@ -192,14 +195,13 @@ static void *person_body(void *arg)
     return NULL;
 }
 
-/* A ring with room for one word more than it says must be noticed. */
+/* A ring that holds one word above its capacity must be detected. */
 static void level_negative(void)
 {
     struct flow f = {.capacity = 5, .levels = true};
     struct lade_mpmc_handle *handle = NULL;
 
-    if (lade_mpmc_create(&f.ring, &(struct lade_batch_ring_config){.capacity = f.capacity + 1, .handles = 1}) !=
-            LADE_OK ||
+    if (lade_mpmc_create(&f.ring, &(struct lade_ring_config){.capacity = f.capacity + 1, .handles = 1}) != LADE_OK ||
         lade_mpmc_join(f.ring, &handle) != LADE_OK)
         exit(2);
     while (lade_mpmc_push(handle, 0) == LADE_OK)
@@ -219,8 +221,8 @@ static void conserve(unsigned producers, unsigned consumers, uint64_t capacity, 
     struct list list[PEOPLE_MOST];
     uint64_t random = check_seed() ^ capacity;
 
-    if (lade_mpmc_create(&f.ring, &(struct lade_batch_ring_config){.capacity = capacity,
-                                                                   .handles = producers + consumers}) != LADE_OK)
+    if (lade_mpmc_create(&f.ring, &(struct lade_ring_config){.capacity = capacity, .handles = producers + consumers}) !=
+        LADE_OK)
         exit(2);
     atomic_init(&f.producing, producers);
     for (unsigned i = 0; i < producers + consumers; i++) {
@@ -244,7 +246,7 @@ static void conserve(unsigned producers, unsigned consumers, uint64_t capacity, 
     lade_mpmc_destroy(f.ring);
 }
 
-/* All push until FULL, then all pop until EMPTY: exactly capacity words each time. */
+/* All threads push until FULL, then pop until EMPTY: exactly capacity words each time. */
 struct filler {
     struct lade_mpmc *ring;
     bool push;
@@ -275,7 +277,7 @@ static void exact_capacity(void)
     for (size_t c = 0; c < sizeof capacity / sizeof *capacity; c++) {
         struct filler filler[THREADS] = {{0}};
         if (lade_mpmc_create(&filler[0].ring,
-                             &(struct lade_batch_ring_config){.capacity = capacity[c], .handles = THREADS}) != LADE_OK)
+                             &(struct lade_ring_config){.capacity = capacity[c], .handles = THREADS}) != LADE_OK)
             exit(2);
         for (unsigned round = 0; round < 2 * rounds; round++) {
             size_t sum = 0;
@@ -292,7 +294,7 @@ static void exact_capacity(void)
           "8 capacities filled and drained %u times by %d threads, %u times not exact", rounds, (int)THREADS, wrong);
 }
 
-/* Threads that live for a few operations; fewer handles than threads. */
+/* Short-lived threads; fewer handles than threads. */
 struct visitor {
     struct lade_mpmc *ring;
     unsigned number;
@@ -321,7 +323,7 @@ static void *visitor_body(void *arg)
                 list_add(&v->got, &word, 1);
             }
             if (check_below(&v->random, 8) == 0)
-                (void)sched_yield(); /* somebody else finds the handle in use */
+                (void)sched_yield(); /* another thread finds the handle in use */
         }
         lade_mpmc_leave(handle);
     }
@@ -338,7 +340,7 @@ static void changing_hands(void)
     unsigned rounds = check_full() ? 5000 : 250, joined = 0;
     uint64_t random = check_seed(), word = 0, refused = 0;
 
-    if (lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 5, .handles = HANDLES}) != LADE_OK)
+    if (lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 5, .handles = HANDLES}) != LADE_OK)
         exit(2);
     for (unsigned i = 0; i < VISITORS; i++) {
         visitor[i].ring = ring;
@@ -370,13 +372,13 @@ static void changing_hands(void)
     lade_mpmc_destroy(ring);
 }
 
-/* spsc: the words arrive as they were sent. */
+/* spsc: the words arrive in order. */
 struct pair {
     struct lade_spsc *ring;
     uint64_t words, seed, wrong, level_wrong, capacity;
     size_t batch;
     bool produces;
-    _Atomic uint64_t *begun; /* words that the consumer has asked for */
+    _Atomic uint64_t *begun; /* words that the consumer has requested */
 };
 
 static void *pair_body(void *arg)
@@ -392,7 +394,7 @@ static void *pair_body(void *arg)
             for (size_t i = 0; i < count; i++)
                 word[i] = number + i;
             done = p->batch ? lade_spsc_push_many(p->ring, word, count) : lade_spsc_push(p->ring, word[0]) == LADE_OK;
-            /* Words sent and not even asked for by the consumer are inside. */
+            /* Words that were sent and not yet requested by the consumer are in the ring. */
             uint64_t asked = atomic_load_explicit(p->begun, memory_order_seq_cst);
             p->level_wrong += number + done > asked && number + done - asked > p->capacity;
         } else {
@@ -415,7 +417,7 @@ static void spsc(uint64_t capacity, size_t batch, uint64_t words)
     uint64_t rest = 0;
 
     atomic_init(&begun, 0);
-    if (lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = capacity}) != LADE_OK)
+    if (lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = capacity}) != LADE_OK)
         exit(2);
     struct pair pair[2];
     for (unsigned i = 0; i < 2; i++)

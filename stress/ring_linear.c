@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recorded histories of the rings are linearizable: many short random ones, and scripted ones in which a thread stands
- * still at each step in turn. Under the same scripts two broken rings must be found out.
+ * Recorded histories of the rings are linearizable: many short random ones, and scripted ones in which a thread is
+ * stopped at each step. Under the same scripts two broken rings must be detected.
  */
 /* Rings here are small: the copy of the other side's index is kept from the second word on, so that it is used too. */
 #define WORTH_KEEPING 2
@@ -58,7 +58,7 @@ static void mpmc_item(struct player *p, struct lade_mpmc_handle *handle, int kin
     add_batch(&p->log, history_return(&p->log), kind, done, count, word, true);
 }
 
-/* What a short batch of the spsc ring says is "no more at the time of the look", not a FULL or EMPTY behind its words. */
+/* A short batch of the spsc ring means "no more at the time of the check", not a FULL or EMPTY after its words. */
 static void spsc_item(struct player *p, int kind, size_t count, bool batch)
 {
     uint64_t word[BATCH_MOST] = {0};
@@ -108,13 +108,13 @@ static void *player_body(void *arg)
     }
 }
 
-/* What the histories amounted to: a run in which nothing overlapped or was ever full would prove little. */
+/* Coverage of the histories: a run in which nothing overlapped or was ever full would show little. */
 struct tally {
     unsigned histories, bad, overlapping, with_full, with_empty, altered, altered_accepted;
     size_t operations, visited;
 };
 
-/* A popped word becomes one that nobody pushed, or the word that another pop has: never linearizable. */
+/* Replaces a popped word by one that was never pushed, or by the word of another pop: never linearizable. */
 static void alter(uint64_t capacity, struct history_op *op, size_t count, struct tally *t)
 {
     struct history_op *first = NULL;
@@ -182,7 +182,7 @@ static size_t gather(struct history_op *op, const struct history_log *log, size_
     return count;
 }
 
-/* A ring serves a few histories, so that it wraps many times and cursors are left behind. */
+/* A ring serves a few histories, so that it wraps many times and has stale cursors. */
 static void random_histories(bool mpmc, unsigned rings, unsigned games, uint64_t *random, struct tally *t)
 {
     static struct history_op op[ALL_OPS];
@@ -193,8 +193,8 @@ static void random_histories(bool mpmc, unsigned rings, unsigned games, uint64_t
         game.mpmc = NULL;
         game.spsc = NULL;
         if ((mpmc ? lade_mpmc_create(&game.mpmc,
-                                     &(struct lade_batch_ring_config){.capacity = capacity, .handles = THREADS + 1})
-                  : lade_spsc_create(&game.spsc, &(struct lade_batch_ring_config){.capacity = capacity})) != LADE_OK)
+                                     &(struct lade_ring_config){.capacity = capacity, .handles = THREADS + 1})
+                  : lade_spsc_create(&game.spsc, &(struct lade_ring_config){.capacity = capacity})) != LADE_OK)
             exit(2);
         for (unsigned i = 0; i < games; i++) {
             struct lade_mpmc_handle *handle = NULL;
@@ -259,7 +259,7 @@ static void all_random(void)
     report("lade_spsc", &spsc);
 }
 
-/* A scripted history: one thread stands still at a step of its push or pop, another goes on, then the first is freed. */
+/* A scripted history: one thread stops at a step of its push or pop, another continues, then the first is released. */
 struct script {
     const struct ring_kind *kind;
     int op;
@@ -303,7 +303,7 @@ static void *script_body(void *arg)
     return NULL;
 }
 
-/* The verdict; *stopped says whether the operation has that many steps. */
+/* Returns the verdict; *stopped is set if the operation has that many steps. */
 static enum history_verdict run_script(const struct ring_kind *kind, int op, unsigned stop_at, bool *stopped)
 {
     enum { CAPACITY = 2 };
@@ -368,9 +368,9 @@ static void scripted(const struct ring_kind *kind, int op, bool correct)
 }
 
 /*
- * A short batch of the spsc ring. The producer looks, finds room for one of its two words, and stands still before it
- * publishes; the consumer takes what is there and meets EMPTY. As words alone this is linearizable. With a FULL behind
- * the word, as if the batch were single pushes, it is not: at no time did the ring hold two words.
+ * A short batch of the spsc ring. The producer finds a free slot for one of its two words, and stops before it
+ * publishes; the consumer takes what is there and gets EMPTY. For the words alone this is linearizable. With a FULL
+ * after the word, as if the batch were single pushes, it is not: at no time did the ring hold two words.
  */
 struct short_batch {
     struct lade_spsc *ring;
@@ -403,7 +403,7 @@ static void short_batch(void)
     s.other.thread = 1;
     (void)sem_init(&s.plan.reached, 0, 0);
     (void)sem_init(&s.plan.resume, 0, 0);
-    if (lade_spsc_create(&s.ring, &(struct lade_batch_ring_config){.capacity = 2}) != LADE_OK)
+    if (lade_spsc_create(&s.ring, &(struct lade_ring_config){.capacity = 2}) != LADE_OK)
         exit(2);
     history_invoke(&s.log);
     if (lade_spsc_push(s.ring, 1) != LADE_OK)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread stops for ever at each step of each operation in turn. The others go on: they finish, the ring loses no
- * capacity, at most one word stays with the stopped thread. Then it is released and everything must add up. Vyukov's
- * ring under the same driver must be found to block; that is told by counting operations, not by a clock.
+ * A thread stops at each step of each operation. The others complete, the ring loses no capacity, and the stopped
+ * thread holds at most one word. Then it is released and all counts must add up. Vyukov's ring under the same driver
+ * must be found to block; the driver detects this by counting operations, not by a clock.
  */
 #include "rings.h"
 
@@ -13,7 +13,7 @@ enum { BATCH = 3, HANDLES = 6, WORKERS = 2, DISTURBED_STEPS = 12 };
 enum operation { OP_PUSH, OP_POP, OP_PUSH_MANY, OP_POP_MANY, OP_JOIN, OPERATIONS };
 static const char *const operation_name[] = {"push", "pop", "push_many", "pop_many", "join"};
 
-/* A multiset of words: how many, and two sums that a lost, doubled or altered word changes. */
+/* A multiset of words: a count, and two sums that a lost, duplicated or altered word changes. */
 struct sum {
     uint64_t count, mixed, plain;
 };
@@ -48,7 +48,7 @@ struct trial {
     size_t done;
 };
 
-/* What was found wrong, as one text; NULL when nothing. */
+/* A description of the fault; NULL when there is none. */
 typedef const char *fault;
 
 static bool try_push(struct trial *t, void *handle)
@@ -67,7 +67,7 @@ static bool try_pop(struct trial *t, void *handle, uint64_t *word)
     return true;
 }
 
-/* Between two steps of the victim somebody else does one push and one pop, so that its ticket is gone. */
+/* Between two steps of the victim another thread does one push and one pop, so that its ticket is taken. */
 static void disturb(void *context)
 {
     struct trial *t = context;
@@ -115,7 +115,7 @@ static void *victim_body(void *arg)
     return NULL;
 }
 
-/* One thread alone fills and drains: each time exactly capacity words, in the order in which they went in. */
+/* A single thread fills and drains: each time exactly capacity words, in FIFO order. */
 static fault alone(struct trial *t, uint64_t operations)
 {
     uint64_t word = 0, done = 0;
@@ -144,7 +144,10 @@ struct worker {
     struct sum pushed, popped;
 };
 
-/* Push, then pop. Each worker has at most one word more inside than it took, so with room for all nothing can fail. */
+/*
+ * Push, then pop. Each worker has pushed at most one word more than it popped, so with a slot for each worker nothing
+ * can fail.
+ */
 static void *worker_body(void *arg)
 {
     struct worker *w = arg;
@@ -189,7 +192,7 @@ static fault together(struct trial *t, uint64_t operations)
     return t->capacity >= WORKERS && failed > 0 ? "operations that cannot fail did" : NULL;
 }
 
-/* While the victim stands still and the ring is empty: what is neither popped nor in the victim's hands. */
+/* While the victim is stopped and the ring is empty: words that were neither popped nor are held by the victim. */
 static fault few_lost(const struct trial *t)
 {
     uint64_t held = 0;
@@ -221,8 +224,8 @@ static fault settle(struct trial *t)
 }
 
 /*
- * The ring is turned by so many places and given so many words, the victim stopped at the step. *stopped tells whether
- * it got there. A fault found while it stands still ends the trial early; adding up comes in any case.
+ * Advances the ring, fills it with some words and stops the victim at the step. *stopped is set if it got there. A
+ * fault found while it is stopped ends the trial early; the counts are checked in any case.
  */
 static fault run_trial(const struct ring_kind *kind, uint64_t capacity, uint64_t turned, uint64_t filled,
                        enum operation op, unsigned step, bool disturbed, uint64_t operations, bool *stopped)
@@ -331,7 +334,10 @@ static void must_block(const struct ring_kind *kind, enum operation op, uint64_t
           t.trials, t.faults, t.first_step, t.first ? t.first : "none");
 }
 
-/* spsc: the other side goes on to FULL or EMPTY, always gets an answer, and all is there after the release. */
+/*
+ * spsc: the other side continues until FULL or EMPTY, its calls always return, and no word is missing after the
+ * release.
+ */
 struct half {
     struct lade_spsc *ring;
     struct step_plan plan;
@@ -368,7 +374,7 @@ static bool spsc_stopped(bool produces, bool batch, unsigned step, uint64_t oper
     s.plan.stop_at = step;
     (void)sem_init(&s.plan.reached, 0, 0);
     (void)sem_init(&s.plan.resume, 0, 0);
-    if (lade_spsc_create(&s.ring, &(struct lade_batch_ring_config){.capacity = CAPACITY}) != LADE_OK)
+    if (lade_spsc_create(&s.ring, &(struct lade_ring_config){.capacity = CAPACITY}) != LADE_OK)
         exit(2);
     for (uint64_t i = 0; i < INSIDE; i++)
         right = right && lade_spsc_push(s.ring, i) == LADE_OK;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that wait for each other at a ring: producers and consumers with random pauses at each step, timeouts, cancels that
- * come all the time, signals, and a ring that is closed in between. All end, what was pushed with LADE_OK was popped once and
- * in order, and counts keep their bounds. A thread that hangs is found by a watchdog.
+ * Threads that wait for each other at a ring: producers and consumers with random pauses at each step, timeouts,
+ * cancels that come all the time, signals, and a ring that is closed in between. All threads end, every word pushed
+ * with LADE_OK is popped once and in order, and counts stay within their bounds. A watchdog detects a thread that
+ * hangs.
  */
 #include "steps.h"
 
@@ -16,7 +17,7 @@
 enum { PEOPLE_MOST = 8, EACH_MOST = 1 << 16, HANG_SECONDS = 60 };
 #define WORD(producer, number) ((uint64_t)(producer) << 32 | (number))
 
-/* What is known from outside: of pushes and pops, how many words began and how many are done. */
+/* Bounds observed from outside: the words of pushes and pops that have begun and that are complete. */
 struct progress {
     _Alignas(128) _Atomic int64_t begun;
     _Alignas(128) _Atomic int64_t done;
@@ -26,7 +27,7 @@ struct market {
     struct lade_spsc *spsc; /* one of the two */
     struct lade_mpmc *mpmc;
     uint64_t capacity, each;
-    bool endless; /* producers go on until CLOSED */
+    bool endless; /* producers continue until CLOSED */
     bool cancels, pauses;
     struct progress pushes, pops;
     _Atomic bool over;
@@ -44,7 +45,7 @@ struct person {
     struct step_plan plan;
 };
 
-/* Half of the time for ever, or a moment. */
+/* Half of the waits are unbounded, the others short. */
 static int64_t some_timeout(struct person *p)
 {
     unsigned r = check_below(&p->random, 4);
@@ -72,7 +73,7 @@ static int pop_some(struct person *p, uint64_t *word)
                    : lade_spsc_pop_wait(m->spsc, word, some_timeout(p));
 }
 
-/* Whether to go on. */
+/* Whether to continue. */
 static bool note_status(struct person *p, int status, struct progress *progress)
 {
     p->end = status;
@@ -142,7 +143,7 @@ static bool is_within(int64_t count, int64_t least, int64_t most, uint64_t capac
     return count >= 0 && count >= least && count <= most && count <= (int64_t)capacity;
 }
 
-/* One that only counts, and cancels. */
+/* A thread that only counts, and cancels. */
 struct observer {
     struct market *market;
     uint64_t counts, wrong, inside; /* inside: counts that were not 0 */
@@ -161,7 +162,7 @@ static void *observer_body(void *arg)
         o->inside += count > 0;
         o->counts++;
         if (m->cancels)
-            (void)(m->mpmc ? lade_mpmc_cancel(m->mpmc) : lade_spsc_cancel(m->spsc));
+            o->wrong += (m->mpmc ? lade_mpmc_cancel(m->mpmc) : lade_spsc_cancel(m->spsc)) != LADE_OK;
         (void)sched_yield();
     }
     return NULL;
@@ -179,7 +180,7 @@ static void close_market(struct market *m)
 
 static void make_market(struct market *m, bool many, unsigned people)
 {
-    struct lade_batch_ring_config config = {.capacity = m->capacity, .handles = many ? people : 0, .waits = true};
+    struct lade_ring_config config = {.capacity = m->capacity, .handles = many ? people : 0, .waits = true};
 
     if ((many ? lade_mpmc_create(&m->mpmc, &config) : lade_spsc_create(&m->spsc, &config)) != LADE_OK)
         exit(2);
@@ -190,7 +191,7 @@ static void make_market(struct market *m, bool many, unsigned people)
     atomic_init(&m->over, false);
 }
 
-/* Each producer's words arrived, as many as it pushed. */
+/* All words that each producer pushed arrived. */
 static void add_up(const struct person *person, unsigned producers, unsigned consumers, struct outcome *sum)
 {
     for (unsigned i = 0; i < producers; i++) {
@@ -269,7 +270,7 @@ static void wait_for_each_other(const char *name, struct market plan, unsigned p
         (unsigned long long)sum.cancelled, (unsigned long long)sum.timeouts, (unsigned long long)sum.counts);
 }
 
-/* The bounds of a count and the accounting must notice faults. */
+/* The bounds of a count and the accounting must detect faults. */
 static void negative(void)
 {
     struct person person[2] = {{.moved = 3}, {.got = {2}}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The many-to-many ring and two broken ones behind one table, all of them stepped (steps.h). The real one is the
+ * The mpmc ring and two broken ones behind one function table, all of them stepped (steps.h). The real one is the
  * library's source itself.
  */
 #ifndef LADE_STRESS_RINGS_H
@@ -28,7 +28,7 @@ static void *lade_kind_create(uint64_t capacity, unsigned handles)
 {
     struct lade_mpmc *ring = NULL;
 
-    if (lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = capacity, .handles = handles}) != LADE_OK)
+    if (lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = capacity, .handles = handles}) != LADE_OK)
         exit(2);
     return ring;
 }
@@ -75,11 +75,11 @@ static const struct ring_kind lade_kind = {"lade_mpmc",    lade_kind_create,    
                                            lade_kind_pop,  lade_kind_push_many, lade_kind_pop_many};
 
 /*
- * After Vyukov ("Bounded MPMC queue", 2010), written anew. A thread takes a ticket by moving a shared index and then
- * fills or empties its slot at leisure; the slot's sequence number says when it is ready. Between the two steps the
- * slot blocks everyone who comes to it: a pop answers EMPTY though later pushes are complete, and a thread that stops
- * there stops the ring. With checked = false the sequence number is not looked at, and a pop takes a slot that
- * has not been filled.
+ * After Vyukov ("Bounded MPMC queue", 2010), an independent implementation. A thread takes a ticket by advancing a
+ * shared index and then fills or empties its slot later; the sequence number of the slot shows when it is ready.
+ * Between the two steps the slot blocks every thread that reaches it: a pop returns EMPTY although later pushes are
+ * complete, and a thread that stops there stops the ring. With checked = false the sequence number is ignored, and a
+ * pop takes a slot that has not been filled.
  */
 struct ticket_ring {
     uint64_t capacity;

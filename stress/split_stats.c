@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Splits: what is counted in each part against the law that the header promises. What each test assumes, how often it may be
- * wrong and what it can see: chi.h. Beside the library's splits stand some with a known fault, which must fail the same test.
+ * The counts of each part of a split against the distribution that the header states. Assumptions, false alarms and
+ * power of each test: chi.h. Splits with a known fault must fail the same test.
  */
 #include "check.h"
 #include "chi.h"
@@ -34,7 +34,7 @@ static struct lade_split *make(struct lade_split_config config)
     return s;
 }
 
-/* Ways to find the part of a key. The class is known to those that go wrong. */
+/* Ways to find the part of a key. The faulty ones also use the class. */
 struct way {
     const char *name;
     unsigned (*part)(const struct way *way, uint64_t key, unsigned class_number);
@@ -78,7 +78,7 @@ static unsigned by_class(const struct way *way, uint64_t key, unsigned class_num
     return (double)(word >> 11) * 0x1p-53 < (class_number == 7 ? 0.21 : 0.2);
 }
 
-/* Dealt in turn: the sizes are right, but more exact than chance. */
+/* Round-robin: the sizes are right, but more exact than chance. */
 static unsigned in_turn(const struct way *way, uint64_t key, unsigned class_number)
 {
     (void)way;
@@ -217,8 +217,8 @@ static void rules(void)
 }
 
 /*
- * Null: each item goes to part 0 with probability alpha whatever came before, although many are taken for others: that is what
- * the correction is for. At the end one of 22 (compact) or 3 (arrays) new items is taken for another one.
+ * Null: each item goes to part 0 with probability alpha whatever came before, although many are taken for others: the
+ * correction compensates for that. At the end one of 22 (compact) or 3 (arrays) new items is taken for another one.
  */
 static struct chi_result filled(enum lade_split_store store, bool uncorrected, uint64_t items)
 {
@@ -255,7 +255,7 @@ static void compact(void)
                        "3 : 2, 4 bits an item, uncorrected");
 }
 
-/* Part and fold of an item have nothing to do with each other. */
+/* Part and fold of an item are independent. */
 static void folds(void)
 {
     enum { FOLDS = 5, ITEMS = 1000000 };
@@ -277,11 +277,11 @@ static void folds(void)
     lade_split_destroy(s);
 }
 
-/* Threads that route the same keys, or shares of them, in orders of their own. */
+/* Threads that route the same keys, or shares of them, each in a different order. */
 struct worker {
     struct lade_split *split;
     uint64_t keys, number, workers, seed;
-    uint8_t *part; /* NULL: somebody else writes it down */
+    uint8_t *part; /* NULL: another thread records it */
     unsigned classes;
 };
 
@@ -318,7 +318,10 @@ static void route_all(struct lade_split *s, uint64_t keys, unsigned workers, uns
     check_threads(workers, work, w, sizeof *w);
 }
 
-/* hash and coin: whoever comes first, from however many threads, while the table grows or not: the parts are the same. */
+/*
+ * hash and coin: the parts are the same, whichever thread is first, with any number of threads, whether or not the
+ * table grows.
+ */
 static void orders(void)
 {
     enum { KEYS = 100000 };

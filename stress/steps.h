@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread does at the steps of an operation (LADE_STEP of lib/step.h): nothing, a random pause, or standing still
- * at a chosen one until it is released. Include before the source that is to be stepped through.
+ * What a thread does at the steps of an operation (LADE_STEP of lib/step.h): nothing, a random pause, or a stop at a
+ * chosen step until it is released. Include before the source that is stepped.
  */
 #ifndef LADE_STRESS_STEPS_H
 #define LADE_STRESS_STEPS_H
@@ -23,7 +23,7 @@ struct step_plan {
     sem_t reached, resume;
 };
 
-/* The plan of this thread; NULL: go on. */
+/* The plan of this thread; NULL: continue. */
 static _Thread_local struct step_plan *step_plan;
 
 static void step_wait(sem_t *semaphore)
@@ -68,8 +68,9 @@ static void step_here(void)
 #define LADE_STEP() step_here()
 
 /*
- * The library marks the step before an access. Tests that stop a thread also want the one after a read-modify-write,
- * where it has won and nobody was told yet: the operations themselves are wrapped. The orders stay what the source says.
+ * The library marks the step before an access. Tests that stop a thread also need the step after a read-modify-write,
+ * where it has succeeded and not yet notified any thread. So the operations themselves are wrapped. The memory orders
+ * are unchanged.
  */
 #define STEP_CAS(name, type)                                                                                           \
     static inline bool name(_Atomic type *object, type *expected, type wanted, memory_order success,                   \

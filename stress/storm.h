@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals that come all the time, and sleeping through them. */
+/* A constant stream of signals, and sleeping through them. */
 #ifndef LADE_STRESS_STORM_H
 #define LADE_STRESS_STORM_H
 
@@ -20,7 +20,7 @@ static void sleep_for(int64_t nanoseconds)
         continue;
 }
 
-/* The handler has nothing to do with what is tested. */
+/* The handler is unrelated to what is tested. */
 static _Atomic uint64_t signals;
 
 static void on_signal(int signal)
@@ -31,7 +31,7 @@ static void on_signal(int signal)
 
 static struct {
     _Atomic bool over;
-    _Atomic bool to_process; /* anybody, or the one thread */
+    _Atomic bool to_process; /* any thread, or the given one */
     pthread_t thread;
 } storm;
 

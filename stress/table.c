@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every operation of the table at once, on 2 to 8 threads that know what it must answer (table_model.h), while it grows,
- * shrinks and is cleaned; words and byte strings. In the end the content is what the threads say, and all memory is back.
+ * Every operation of the table concurrently, on 2 to 8 threads that know the expected results (table_model.h), while it
+ * grows, shrinks and is cleaned; words and byte strings. In the end the content matches the model, and all memory is
+ * freed.
  */
 #include "table_model.h"
 
@@ -64,7 +65,7 @@ static void all_mixes(void)
               "2 to 8 threads, %llu operations, %llu visits, %llu races, %llu keys in the end: %llu wrong%s%s",
               ULL(sum.operations), ULL(sum.visits), ULL(sum.races), ULL(sum.keys), ULL(sum.wrong),
               sum.wrong ? ", first: " : "", sum.wrong ? sum.first_wrong : "");
-        /* Few operations, as under a sanitizer, are not sure to see all of it. */
+        /* Few operations, as under a sanitizer, may not cover everything. */
         check(sum.grown > 0 && (sum.operations < 900000 || (sum.shrunk > 0 && sum.limited > 0)), kind_name[kind],
               "cover: seen larger %llu times, smaller %llu, cleaned %llu; trim put off %llu times", ULL(sum.grown),
               ULL(sum.shrunk), ULL(sum.cleaned), ULL(sum.limited));

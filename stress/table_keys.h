@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table under test, its keys by number, words or byte strings, and an allocator that counts and refuses. */
+/* A table under test, its keys by number, words or byte strings, and an allocator that counts and can fail. */
 #ifndef LADE_STRESS_TABLE_KEYS_H
 #define LADE_STRESS_TABLE_KEYS_H
 
@@ -38,10 +38,10 @@ const char *__tsan_default_suppressions(void)
 }
 #endif
 
-/* One thing done wrong on purpose, to see that it is noticed. */
+/* A deliberate fault, to see that it is detected. */
 enum sabotage { NO_SABOTAGE, LOSE, BRING_BACK, STALE, SHARED_LOST, VISITED_TWICE, TWO_WINNERS, LEAK, SABOTAGES };
 
-/* Memory that is counted, and that is refused for some calls. Arrays are given back in the library's thread. */
+/* An allocator that counts, and fails for some calls. The library's thread frees arrays. */
 static struct {
     _Atomic int64_t held;  /* pieces */
     _Atomic int64_t bytes; /* of pieces of at least large_from bytes */
@@ -102,9 +102,9 @@ static struct scene {
     uint64_t operations; /* of each thread */
     uint64_t keys;       /* of each thread, and shared */
     uint64_t races;      /* keys that all insert once */
-    bool may_fail;       /* NO_MEMORY is an answer */
+    bool may_fail;       /* NO_MEMORY is a valid result */
     bool whole;          /* also for_each, trim, reserve, stats */
-    bool stopped;        /* threads stand still inside: grace periods do not end */
+    bool stopped;        /* threads are stopped inside: grace periods do not end */
     enum sabotage sabotage;
     bool sabotaged;
     pthread_barrier_t gate;
@@ -118,7 +118,7 @@ static inline uint64_t numbers(void)
 
 #define HASH_ODD UINT64_C(0xd1342543de82ef95)
 #define SPREAD UINT64_C(0x9E3779B97F4A7C15)
-/* What they must be multiplied with to give 1. */
+/* Their multiplicative inverses. */
 #define HASH_BACK UINT64_C(0x572b5ee77a54e3bd)
 #define SPREAD_BACK UINT64_C(0xf1de83e19937733d)
 
@@ -134,7 +134,7 @@ static uint64_t hash_unmix(void *context, uint64_t mixed_key)
     return mixed_key * HASH_BACK;
 }
 
-/* Under this hash number 0 and number 1 are the keys that look like codes. */
+/* Under this hash number 0 and number 1 are the keys that equal reserved codes. */
 static uint64_t key_of(uint64_t n)
 {
     return n == 1 ? 0 - HASH_BACK : n * SPREAD;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables at their limits: keys that all have one place, memory that is refused at each call in turn, a limit of bytes,
+ * Tables at their limits: keys that all have the same home, an allocation failure at each call, a limit of bytes,
  * look-ups in signal handlers, fork.
  */
 #include "tables.h"
@@ -65,7 +65,7 @@ static void hostile(enum lade_table_kind kind, const char *name)
           (long long)atomic_load(&memory.most_bytes) / 1024, ULL(stats.longest_probe));
 }
 
-/* Call number `from` and those behind it up to `to` are refused. Then there is memory again, or the table is destroyed. */
+/* Calls `from` to `to` of the allocator fail. Then memory is available again, or the table is destroyed. */
 static bool refused_from(enum lade_table_kind kind, uint64_t from, uint64_t to, uint64_t seed, bool ends,
                          struct account *sum)
 {
@@ -98,7 +98,7 @@ static void no_memory(enum lade_table_kind kind, const char *name)
     scene.may_fail = true;
     for (unsigned round = 0; round < rounds; round++) {
         bool more = true;
-        /* Each call in turn, until there are no more; where each key needs memory the later ones with larger steps. */
+        /* Each call, one after the other; where each key needs memory, later calls with larger steps. */
         for (uint64_t n = 1; n <= calls && more; n++) {
             more = false;
             for (unsigned way = 0; way < 4; way++, runs++) {
@@ -118,7 +118,7 @@ static void no_memory(enum lade_table_kind kind, const char *name)
           runs, ULL(sum.refused), ULL(sum.wrong), sum.wrong ? ", first: " : "", sum.wrong ? sum.first_wrong : "");
 }
 
-/* Whoever asks for an array waits a while for another thread that does. */
+/* A thread that allocates an array waits a while for another thread that does. */
 static _Atomic unsigned asking;
 
 static void *crowded_get(void *context, size_t size, size_t align)
@@ -179,7 +179,7 @@ static void handler(int number)
     int saved = errno;
 
     (void)number;
-    /* The last one comes and goes. */
+    /* The last one is inserted and removed. */
     atomic_fetch_add(&missed, n < FIXED ? status != LADE_OK || value != n : status == LADE_OK && value >> 32 != n);
     atomic_fetch_add(&handled, 1);
     errno = saved;
@@ -274,7 +274,7 @@ static void signals(enum lade_table_kind kind, const char *name)
           ULL(other_times), ULL(atomic_load(&missed) + visited_wrong));
 }
 
-/* The child goes on with the table, and so does the parent. */
+/* The child continues to use the table, and so does the parent. */
 static void forks(enum lade_table_kind kind, const char *name)
 {
 #ifdef WITH_TSAN

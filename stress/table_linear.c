@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recorded histories of the table are linearizable, key by key: random ones while the table grows, shrinks and is cleaned
- * all the time, and scripted ones in which a thread stands still at each step of an operation in turn. Under the same
- * scripts two faults must be found out.
+ * Recorded histories of the table are linearizable, key by key: random ones while the table grows, shrinks and is
+ * cleaned all the time, and scripted ones in which a thread is stopped at each step of an operation. Under the same
+ * scripts two faults must be detected.
  */
 #include "tables.h"
 
@@ -29,7 +29,7 @@ static struct {
 
 static struct player player[THREADS + 1];
 
-/* Keys that nobody asks for: they fill cells, and removed ones let the table be cleaned. */
+/* Keys that are never looked up: they fill cells, and removed ones trigger cleaning of the table. */
 static void fill(struct player *p, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -111,7 +111,7 @@ struct tally {
     size_t operations, visited;
 };
 
-/* An answer becomes a value that nobody wrote: never linearizable. */
+/* Replaces a result by a value that was never written: never linearizable. */
 static void alter(uint64_t first, struct history_op *op, size_t count, struct tally *t)
 {
     for (size_t i = 0; i < count; i++)
@@ -245,9 +245,9 @@ static void all_random(void)
 }
 
 /*
- * A scripted history on one key. The victim stands still at a step; another does what the letters say and the victim is
- * released: g i r d the four operations, f fillers (which make the table grow or help), c the growth is completed, o and p
- * insert and remove another key, whose hash in a table of byte strings is the same.
+ * A scripted history on one key. The victim stops at a step; another thread runs a script of letters, and the victim is
+ * released: g i r d the four operations, f fillers (which make the table grow or help), c the growth is completed, o
+ * and p insert and remove another key, whose hash in a table of byte strings is the same.
  */
 struct script {
     const char *before, *victim, *others;
@@ -291,7 +291,7 @@ static void perform(struct player *p, const char *letters)
         case 't':
             (void)lade_table_trim(scene.table);
             break;
-        default: /* the same size: only what is under way is completed */
+        default: /* the same size: only completes a move in progress */
             (void)lade_table_reserve(scene.table, 1);
         }
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that use one table at once and know what it must answer. Each owns keys that nobody else changes: there every
- * answer, and what for_each shows, is known exactly. All change the shared keys: values are never used twice, and each one
- * that went in must come out once, or be there in the end. Race keys are inserted by all, once: one wins, all learn whose
- * value it is.
+ * Threads that use one table concurrently and know the expected results. Each owns keys that no other thread changes:
+ * every result for them, and what for_each shows, is known exactly. All threads change the shared keys: values are
+ * unique, and each value that was stored must be returned once, or be present in the end. All threads insert each race
+ * key once: one wins, and all get the winner's value.
  */
 #ifndef LADE_STRESS_TABLE_MODEL_H
 #define LADE_STRESS_TABLE_MODEL_H
@@ -41,7 +41,7 @@ static bool goes_wrong(enum sabotage how, uint64_t count)
     return true;
 }
 
-/* Tells its key (24 bits), who wrote it (4) and when (34). */
+/* Encodes its key (24 bits), its writer (4) and its time (34). */
 static uint64_t fresh_value(struct actor *a, uint64_t n)
 {
     return n << 38 | (uint64_t)a->number << 34 | a->next_value++;
@@ -57,7 +57,7 @@ static uint64_t own_number(const struct actor *a, uint64_t i)
     return i * (scene.threads + 1) + a->number;
 }
 
-/* The answer to an operation on an own key. NO_MEMORY, where it may be: nothing has changed. */
+/* Checks the result of an operation on an own key. After NO_MEMORY, where it is allowed, nothing has changed. */
 static void own_answer(struct actor *a, uint64_t i, enum model_act act, int status, uint64_t value, uint64_t other)
 {
     uint64_t before = a->own[i];
@@ -194,7 +194,7 @@ static void race(struct actor *a)
     a->next_race++;
 }
 
-/* Own keys do not change meanwhile: each that is there is visited once, with its value. */
+/* Own keys do not change in the meantime: each present one is visited once, with its value. */
 static bool visit_one(void *context, const struct lade_table_entry *entry)
 {
     struct actor *a = context;
@@ -238,7 +238,7 @@ static void visit_all(struct actor *a)
             model_wrong(a, "for_each leaves out a key");
 }
 
-/* How the table changed since this thread looked last. */
+/* How the table changed since the last check of this thread. */
 static void look_around(struct actor *a)
 {
     struct lade_table_stats stats;
@@ -254,8 +254,8 @@ static void look_around(struct actor *a)
 }
 
 /*
- * One that is put off waits, in one of the threads, for the arrays that are still to be freed, and tries again: on a busy
- * machine that may take longer than all the others' operations, and the table would never become smaller.
+ * After a trim that could not run, one of the threads waits until old arrays are freed, and retries: on a busy machine
+ * that may take longer than all operations of the others, and the table would never shrink.
  */
 static int trim(struct actor *a)
 {
@@ -269,7 +269,7 @@ static int trim(struct actor *a)
     return status;
 }
 
-/* What goes over the whole table. */
+/* Operations on the whole table. */
 static void whole_table(struct actor *a, bool draining)
 {
     int status = LADE_OK;
@@ -296,7 +296,7 @@ static void whole_table(struct actor *a, bool draining)
         model_wrong(a, "the status of trim or reserve");
 }
 
-/* Phases in which keys come, go, and change places: a few keys of a window that moves over all of them. */
+/* Phases in which keys are inserted, removed, and replaced: a few keys of a window that moves over all of them. */
 enum phase { FILL, DRAIN, CHURN, PHASES };
 
 static void model_act(struct actor *a, enum phase phase)
@@ -361,7 +361,7 @@ static void account_wrong(struct account *sum, bool wrong, const char *what)
         sum->first_wrong = what;
 }
 
-/* One value, of one winner. Who was refused memory and never came back to it has seen none. */
+/* One value, of one winner. A thread whose insert failed for lack of memory, and was not retried, has seen none. */
 static uint64_t race_value(const struct actor *actor, uint64_t r, struct account *sum)
 {
     uint64_t winner = 0;
@@ -377,7 +377,7 @@ static uint64_t race_value(const struct actor *actor, uint64_t r, struct account
     return winner;
 }
 
-/* At rest: the content is what the actors say, by for_each and by get. */
+/* When quiescent: the content matches the actors' models, by for_each and by get. */
 static void model_settle(struct actor *actor, struct account *sum)
 {
     struct actor rest = {.number = ACTORS_MOST, .visit = 1};
@@ -387,7 +387,7 @@ static void model_settle(struct actor *actor, struct account *sum)
     rest.seen = check_memory(numbers(), sizeof *rest.seen);
     int status = lade_table_for_each(scene.table, visit_one, &rest, NULL);
     bool complete = status == LADE_OK;
-    /* Where bytes are limited, there may be no room for the array that it needs. */
+    /* With a byte limit there may be no memory for the array that it needs. */
     account_wrong(sum, !complete && !(status == LADE_NO_MEMORY && scene.config.max_bytes), "the last for_each");
     for (uint64_t n = 0; n < numbers(); n++) {
         uint64_t i = n / (scene.threads + 1), owner = n % (scene.threads + 1), value = UNKNOWN;
@@ -425,7 +425,7 @@ static void model_settle(struct actor *actor, struct account *sum)
     free(rest.seen);
 }
 
-/* Here and there inside an operation the thread stands back. */
+/* Yields at random steps inside an operation. */
 static void pause_at_steps(uint64_t seed)
 {
 #ifdef WITH_PAUSES

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stress/table.c once more, on the sources with small arrays and with random pauses at their steps. */
+/* stress/table.c on the sources compiled with small arrays and random pauses at their steps. */
 #define WITH_PAUSES
 #include "tables.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kill -9 while a table is saved. A child dies at each step of a save in turn: before and after each call to the system, and
- * in the middle of each write. Then another one saves over and over, and is killed from outside after a random number of
- * steps. Each time the path is the old file or the new one, byte for byte, and the next save works. A save that writes in
- * place, under the same driver, must be found to break its file.
+ * kill -9 while a table is saved. A child dies at each step of a save: before and after each system call, and in the
+ * middle of each write. Then another one saves repeatedly, and is killed from outside after a random number of steps.
+ * Each time the path is the old file or the new one, byte for byte, and the next save works. A save that writes in
+ * place must be found to break its file under the same driver.
  *
- * What a power failure leaves depends on the order of writes, syncs and rename as well; the unit test of file looks at that.
+ * What a power failure leaves depends on the order of writes, syncs and rename as well; the unit test of file checks
+ * that.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -27,7 +28,7 @@
 
 /* Shared with the child. */
 static struct shared {
-    atomic_uint steps; /* that it has come to */
+    atomic_uint steps; /* that it has reached */
     unsigned die_at;   /* 0: nowhere */
     uint64_t random;   /* decides how much of a write is done */
 } * shared;
@@ -82,7 +83,7 @@ enum way { BY_RENAME, IN_PLACE };
 
 static const uint64_t entries[CONTENTS] = {9000, 17000};
 
-/* Each content as a file has it; the same in every run, because the seed is. */
+/* Each content as a file; the same in every run, because the seed is. */
 static struct {
     char *bytes;
     size_t size;
@@ -119,7 +120,7 @@ static int save(struct lade_table *table, enum way way)
     return status;
 }
 
-/* In a child, so that the driver itself never uses liburcu, which does not like to be forked. */
+/* In a child, so that the driver itself never uses liburcu, which does not support fork well. */
 static pid_t begin_save(enum lade_table_kind kind, enum content content, enum way way, bool for_ever, unsigned die_at)
 {
     pid_t child;
@@ -131,7 +132,7 @@ static pid_t begin_save(enum lade_table_kind kind, enum content content, enum wa
         abort();
     if (child > 0)
         return child;
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* no child goes on when the driver is stopped */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* no child outlives the driver */
     urcu_memb_register_thread();
     struct lade_table *table[CONTENTS] = {NULL};
     table[content] = make(kind, content);
@@ -145,7 +146,7 @@ static pid_t begin_save(enum lade_table_kind kind, enum content content, enum wa
     _exit(status == LADE_OK ? 0 : 1);
 }
 
-/* True when it ended by itself and well. */
+/* True when it exited successfully. */
 static bool end_save(pid_t child)
 {
     int status = 0;
@@ -194,7 +195,7 @@ static int what_is_there(void)
     return found;
 }
 
-/* Removes what a killed child left beside the path, and answers how many files those were. */
+/* Removes the files that a killed child left beside the path, and returns their number. */
 static unsigned sweep(void)
 {
     unsigned left = 0;
@@ -213,7 +214,7 @@ static unsigned sweep(void)
 
 static unsigned kills, broken, too_many_left, back, failed_after;
 
-/* One kill was done: is everything as it should be? Now and then also a save that nobody kills. */
+/* Checks the files after a kill. Sometimes also runs a save that is not killed. */
 static void look(enum lade_table_kind kind)
 {
     kills++;
@@ -228,7 +229,7 @@ static void forget(void)
     kills = broken = too_many_left = back = failed_after = 0;
 }
 
-/* Dies at every step in turn; with renaming, the file is the old one up to some step and the new one from there on. */
+/* Dies at every step; with renaming, the file is the old one up to some step and the new one from there on. */
 static void kill_at_each_step(enum lade_table_kind kind, enum way way)
 {
     bool new_seen = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread stops for ever at each step of each operation on a table in turn. The others go on, through growth, shrinking
- * and cleaning: all their answers are what they must be. Old arrays are not freed meanwhile; how much they take is
- * measured. Then the thread is released, its own answer must be right too, and everything be there once.
+ * A thread stops at each step of each operation on a table. The others continue, through growth, shrinking and
+ * cleaning, and all their results must be correct. Old arrays are not freed in the meantime; their memory is measured.
+ * Then the thread is released, its own result must be correct too, and every key must be present once.
  */
 #include "tables.h"
 
@@ -149,8 +149,8 @@ static uint64_t held_back(struct lade_table *t, uint64_t *used)
 }
 
 /*
- * The most that is held back, besides what the thread had itself in hands when it stopped (an array that it was about to
- * add or to give back), in percent of the table at its largest since then, or of 1 MiB.
+ * The maximum of retained memory, without what the thread itself held when it stopped (an array that it was about to
+ * add or to free), in percent of the largest table size since then, or of 1 MiB.
  */
 static struct {
     uint64_t in_hands, largest;                     /* since the thread stopped */
@@ -194,7 +194,10 @@ static void *worker_body(void *arg)
     return NULL;
 }
 
-/* Others go on. In a large table they rest after each phase: what is held back then is with the stopped thread. */
+/*
+ * Other threads continue. In a large table they pause after each phase: memory that is still retained then is due to
+ * the stopped thread.
+ */
 static void others_go_on(bool large)
 {
     if (!large) {
@@ -210,7 +213,7 @@ static void others_go_on(bool large)
     }
 }
 
-/* Own keys 0 are there, own keys 1 were removed; some more, so that the table is before, in or behind a growth. */
+/* Own keys 0 are there, own keys 1 were removed; some more, so that the table is before, in or after a growth. */
 static void begin_scene(enum lade_table_kind kind, unsigned victims, uint64_t operations, uint64_t keys,
                         unsigned filled)
 {
@@ -244,7 +247,7 @@ static fault end_scene(void)
     return sum.wrong ? sum.first_wrong : NULL;
 }
 
-/* A grace period for many tables at once: then everything is back. */
+/* One grace period for many tables: then all memory is freed. */
 static fault bury(struct lade_table *table, bool all)
 {
     enum { MOST_BURIED = 64 };
@@ -270,7 +273,7 @@ static fault bury(struct lade_table *table, bool all)
     return found;
 }
 
-/* *stopped tells whether the operation has that many steps. */
+/* *stopped is set if the operation has that many steps. */
 static fault run_trial(enum lade_table_kind kind, enum operation op, unsigned filled, unsigned step,
                        uint64_t operations, uint64_t keys, bool *stopped)
 {
@@ -335,7 +338,7 @@ static void never_blocks(enum operation op, uint64_t operations)
           tally.first ? ", first: " : "", tally.first ? tally.first : "");
 }
 
-/* The same at length in a table of some MiB, where old arrays weigh. */
+/* A longer run in a table of some MiB, where the size of old arrays matters. */
 static void never_blocks_for_long(uint64_t operations, unsigned rounds)
 {
     enum { KEYS = 30000 };
@@ -366,8 +369,8 @@ static void never_blocks_for_long(uint64_t operations, unsigned rounds)
 }
 
 /*
- * Two threads make the next array and one comes too late with its own. Nobody has seen that one, so it is given back
- * although this thread, inside a read section all the while, holds back every array that was in use.
+ * Two threads allocate the next array and one loses the race. No other thread has seen its array, so it is freed
+ * although this thread, inside a read section all the time, retains every array that was in use.
  */
 static void too_late(void)
 {
@@ -395,7 +398,7 @@ static void too_late(void)
     check(kept == 0 && trials > 0, "lade_table", "arrays that come too late: %u trials, kept in %u", trials, kept);
 }
 
-/* Somebody trims the table between two steps of a reserve: that is no lack of memory. */
+/* Another thread trims the table between two steps of a reserve: that must not be reported as lack of memory. */
 static void trimmed_meanwhile(void)
 {
     unsigned trials = 0, trimmed = 0, faults = 0;
@@ -418,7 +421,7 @@ static void trimmed_meanwhile(void)
           faults);
 }
 
-/* Threads stop one after the other at random steps, and stay. */
+/* Threads stop one after the other at random steps, and stay stopped. */
 static void abandoned(unsigned rounds, uint64_t operations)
 {
     static struct victim v[VICTIMS_MOST];
@@ -446,7 +449,7 @@ static void abandoned(unsigned rounds, uint64_t operations)
           tally.first ? tally.first : "");
 }
 
-/* The driver must notice a table that is broken where a stopped thread makes it visible. */
+/* The driver must detect a broken table whose fault a stopped thread makes visible. */
 static void negatives(void)
 {
     static const char *const what[] = {"", "copies write over", "cells are moved without being frozen"};

@@ -15,17 +15,17 @@
 #define LADE_TABLE_MOVE 4
 #define LADE_TABLE_SAMPLED 4096
 
-/* One cell in four is not counted, as most are not in large arrays: there an insert goes its shortest way. */
+/* One cell in four is not counted, as most are not in large arrays: there an insert takes its fast path. */
 #define LADE_TABLE_COUNTED(a, c) (((c) - (a)->cell) % 4 != 3 && !((uint64_t)((c) - (a)->cell) & (a)->sample))
 
-/* Negative: a val is written though another is there; a cell is moved and its val can still be changed. */
+/* Negative: a val is overwritten although another is present; a moved cell can still be changed. */
 enum table_fault { SOUND, WRITE_OVER, NOT_FROZEN };
 static enum table_fault table_fault;
 
 typedef struct array *step_array;
 typedef struct record *step_record;
 
-/* Threads stop at loads too, but pause only at the library's marks: to go over a table would take too long. */
+/* Threads stop at loads too, but pause only at the library's marks: scanning a table would take too long. */
 static inline void step_load(void)
 {
     if (step_plan && !step_plan->pauses)
@@ -57,7 +57,7 @@ static inline bool table_cas_64(_Atomic uint64_t *object, uint64_t *expected, ui
     return step_cas_64(object, expected, wanted, success, failure);
 }
 
-/* Not by the macro that steps.h has made of it. */
+/* Not the macro of steps.h. */
 #define STEP_CAS_POINTER(name, type)                                                                                   \
     static inline bool name(_Atomic type *object, type *expected, type wanted, memory_order success,                   \
                             memory_order failure)                                                                      \
@@ -87,7 +87,7 @@ static inline uint8_t step_exchange_8(_Atomic uint8_t *object, uint8_t value, me
     return old;
 }
 
-/* What follows holds for the sources only. */
+/* The following applies to the sources only. */
 #pragma push_macro("atomic_load_explicit")
 #pragma push_macro("atomic_compare_exchange_strong_explicit")
 #pragma push_macro("atomic_fetch_or_explicit")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The few words that a harness needs, the same under every engine.
+ * The few primitives that a harness needs, the same under every engine.
  *
  * A harness defines THREADS and three functions, includes this header first and the library's sources after it:
  *
@@ -11,16 +11,16 @@
  * and uses
  *
  *     assert(c)      must hold
- *     assume(c)      this execution is of no interest unless c holds (native: returns from thread())
- *     cover(NAME)    some execution must come here; NAME is listed under "cover:" in the harness's comment block
+ *     assume(c)      discards this execution unless c holds (native: returns from thread())
+ *     cover(NAME)    some execution must reach this point; NAME is listed under "cover:" in the harness's comment block
  *     ROUND          number of the round, 0 under a checker
- *     pause_here()   a place where native runs wait a random while; nothing under a checker
+ *     pause_here()   native runs wait a random time here; a no-op under a checker
  *
- * Checkers run one round; native engines run HARNESS_ROUNDS of them with persistent threads, a barrier between
- * rounds and random delays, and are not asked for cover points, since chance would answer. Explore lists those that it
- * reached. Under GenMC -DCOVER_NAME=1 turns a point into a failing assertion: the runner learns that it can be reached by
- * seeing the run fail. Under CBMC, which answers for every property of a run, each point is a property called "cover NAME"
- * that must fail.
+ * Checkers run one round; native engines run HARNESS_ROUNDS of them with persistent threads, a barrier between rounds
+ * and random delays, and do not check cover points, since reaching them depends on chance. Explore lists the points
+ * that it reached. Under GenMC -DCOVER_NAME=1 turns a point into a failing assertion: if the run fails, the point is
+ * reachable. Under CBMC, which reports every property of a run, each point is a property called "cover NAME" that must
+ * fail.
  *
  * The engine is chosen by one of -DENGINE_NATIVE -DENGINE_GENMC -DENGINE_CBMC -DENGINE_EXPLORE.
  */
@@ -50,7 +50,7 @@ static _Thread_local int harness_id = -1;
 #define HARNESS_SET(x) HARNESS_SET_(x)
 
 #ifndef ENGINE_NATIVE
-#define LADE_PAUSE() ((void)0) /* checkers know neither the instruction nor time */
+#define LADE_PAUSE() ((void)0) /* checkers model neither the instruction nor time */
 #endif
 
 #if defined ENGINE_GENMC || defined ENGINE_EXPLORE

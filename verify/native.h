@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The native side of harness.h: persistent threads, many rounds, a barrier around each, random delays.
- * A watcher ends the program with code 43 when no round has ended for a while, and says whether the threads sleep
- * (deadlock) or burn time (livelock).
+ * The native side of harness.h: persistent threads, many rounds, a barrier around each, random delays. A watcher ends
+ * the program with code 43 when no round has ended for a while, and reports whether the threads sleep (deadlock) or
+ * spin (livelock).
+ *
  * Environment: HARNESS_ROUNDS (default 2000), HARNESS_SECONDS (no new round after that; default 60), HARNESS_SEED
  * (default from the clock; printed), HARNESS_STALL (seconds, default 20).
  */
@@ -21,7 +22,7 @@
             return;                                                                                                    \
     } while (0)
 
-#define cover(NAME) ((void)0) /* what only timing brings is asked of the checkers */
+#define cover(NAME) ((void)0) /* outcomes that depend on timing are left to the checkers */
 #define ROUND harness_round
 #define pause_here() harness_pause()
 
@@ -35,7 +36,10 @@ static atomic_ulong harness_lined;
 static pthread_barrier_t harness_gate;
 static _Thread_local uint64_t harness_state;
 
-/* xorshift64* (Vigna 2016); delays need no better. Mostly none, sometimes long enough for another thread to run. */
+/*
+ * xorshift64* (Vigna 2016); delays need no better. Mostly no delay, sometimes one that is long enough for another
+ * thread to run.
+ */
 static inline void harness_pause(void)
 {
     harness_state ^= harness_state >> 12;
@@ -46,13 +50,13 @@ static inline void harness_pause(void)
     while (spin > 0)
         spin = spin - 1;
     if ((r >> 24 & 31) == 0)
-        sched_yield(); /* also where the threads share one core */
+        sched_yield(); /* even if the threads share one core */
 }
 
 /*
- * Waking up after the barrier takes longer than most bodies: without this the threads would run one after the other.
- * It also matters to ThreadSanitizer, which lets a thread that leaves a barrier late inherit what a quick one did
- * until the next barrier, and so misses races. Relaxed: the line orders nothing by itself.
+ * Waking up after the barrier takes longer than most bodies: without this the threads would run one after the other. It
+ * also matters to ThreadSanitizer: a thread that leaves a barrier late inherits what a quick one did until the next
+ * barrier, which hides races. Relaxed: the line orders nothing by itself.
  */
 static void harness_line_up(unsigned long round)
 {
@@ -77,7 +81,7 @@ static void *harness_watch(void *arg)
             start = clock();
         }
     }
-    /* Sleeping threads cost nothing; one that spins costs a good part of the time, also on a busy machine. */
+    /* Sleeping threads use no CPU time; a spinning thread uses a large part of it, even on a busy machine. */
     double busy = (double)(clock() - start) / CLOCKS_PER_SEC;
     printf("stalled in round %lu for %lu s: %s\n", seen, harness_stall,
            busy * 20 > (double)harness_stall ? "livelock" : "deadlock");

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Nothing here takes so long; a wake-up that was lost does. */
+/* No operation here takes this long; a lost wakeup does. */
 #define LONG (INT64_C(30) * 1000000000)
 
 enum { SPSC, MPMC, KINDS };
@@ -29,7 +29,7 @@ struct end {
 static struct ring make_ring(int kind, uint64_t capacity, bool waits)
 {
     struct ring r = {.kind = kind};
-    struct lade_batch_ring_config config = {.capacity = capacity, .handles = kind == MPMC ? 8 : 0, .waits = waits};
+    struct lade_ring_config config = {.capacity = capacity, .handles = kind == MPMC ? 8 : 0, .waits = waits};
 
     cr_assert_eq(kind == MPMC ? lade_mpmc_create(&r.mpmc, &config) : lade_spsc_create(&r.spsc, &config), LADE_OK);
     return r;
@@ -243,7 +243,7 @@ struct waiter {
     pthread_t thread;
 };
 
-/* count calls, or until one does not return LADE_OK. Pushes the words 1, 2, ... */
+/* Makes count calls, or stops at the first that does not return LADE_OK. Pushes the words 1, 2, ... */
 static void *wait_often(void *argument)
 {
     struct waiter *w = argument;

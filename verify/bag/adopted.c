@@ -1,8 +1,8 @@
 /* harness
- * property: a check that its thread left in the middle is finished by another, and EMPTY is as true as ever
+ * property: another thread completes a check that its thread abandoned, and EMPTY stays accurate
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot, a check of bag and group under way that nobody goes on with; put, then look at a flag, against set the flag, then draw
+ * bound: 1 slot, an abandoned check of bag and group; put, then read a flag, against set the flag, then draw
  * executions: 3
  * cover: late
  */

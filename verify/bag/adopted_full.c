@@ -1,8 +1,8 @@
 /* harness
- * property: a check for FULL that its thread left in the middle is finished by another, and FULL is as true as ever
+ * property: another thread completes a check for FULL that its thread abandoned, and FULL stays accurate
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot, full, a check under way that nobody goes on with; draw, then look at a flag, against set the flag, then put
+ * bound: 1 slot, full, an abandoned check; draw, then read a flag, against set the flag, then put
  * executions: 3
  * cover: late
  */

@@ -1,8 +1,8 @@
 /* harness
- * property: who has seen the bag full does not hear EMPTY from a check that began before
+ * property: a thread that has seen the bag full does not get EMPTY from a check that began before
  * engines: explore native tsan genmc/rc11
  * threads: 3
- * bound: 1 slot, empty; a put that gets no further than its claim, FULL and then draw, draw
+ * bound: 1 slot, empty; a put that stops after it reserved a slot, FULL and then draw, draw
  * executions: 10
  * cover: full
  * timeout: 120
@@ -39,7 +39,7 @@ static void thread(int id)
 
 static void finish(void)
 {
-    /* Thread 1 saw no room, thread 2 drew nothing: there is an element for thread 1. */
+    /* Thread 1 saw the bag full and thread 2 drew nothing, so there is an element for thread 1. */
     if (full == LADE_FULL && status[2] == LADE_EMPTY) {
         assert(status[1] == LADE_OK);
         cover(full);

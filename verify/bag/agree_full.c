@@ -1,8 +1,8 @@
 /* harness
- * property: who has seen the bag empty does not hear FULL from a check that began before
+ * property: a thread that has seen the bag empty does not get FULL from a check that began before
  * engines: explore native tsan genmc/rc11
  * threads: 3
- * bound: 1 slot, full; a draw that gets no further than its claim, EMPTY and then put, put
+ * bound: 1 slot, full; a draw that stops after it took the element, EMPTY and then put, put
  * executions: 10
  * cover: empty
  * timeout: 120
@@ -39,7 +39,7 @@ static void thread(int id)
 
 static void finish(void)
 {
-    /* Thread 1 saw nothing, thread 2 put nothing: there is room for thread 1. */
+    /* Thread 1 saw the bag empty and thread 2 put nothing, so there is a free slot for thread 1. */
     if (drawn == LADE_EMPTY && status[2] == LADE_FULL) {
         assert(status[1] == LADE_OK);
         cover(empty);

@@ -1,5 +1,5 @@
 /* harness
- * property: a batch is put word by word: what was put can be drawn at once, close ends it, and nothing is lost or doubled
+ * property: a batch is put word by word: each word can be drawn at once, close ends the batch, and no word is lost or duplicated
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in one group, in use before; put of two words against draw and close

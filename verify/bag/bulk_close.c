@@ -1,5 +1,5 @@
 /* harness
- * property: after close a batch is refused or what it left is drawn before anybody hears CLOSED, unless part of it was drawn
+ * property: after close, a batch is refused, or its words are drawn before any return of CLOSED, unless part of it was drawn
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, in use before; put of a batch of one word against close and draw

@@ -1,5 +1,5 @@
 /* harness
- * property: a batch that fills several groups before it completes is seen in each: nobody says EMPTY after it
+ * property: a batch that fills several groups before it completes is visible in each: no draw after it returns EMPTY
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in two groups, in use before; put of two words against a draw

@@ -1,7 +1,7 @@
 /* harness
- * property: who frees a cell has seen all that was read in it, also when it was freed and in use again in between
+ * property: the thread that frees a cell is ordered after all reads of it, even if the cell was freed and reused in between
  * threads: 2
- * bound: one cell; taken out, against a late borrower who frees it, uses it, lends it and takes it out again
+ * bound: one cell; removed, against a late borrower that frees it, reuses it, lends it and removes it again
  * executions: 3
  * cover: late
  * timeout: 120
@@ -20,10 +20,10 @@ static void setup(void)
     cell = handle[0]->spare;
     *(uint64_t *)(void *)cell_at(bag, cell) = 1;
     while (lade_mpmc_pop(handle[0]->pool, &out[0]) == LADE_OK)
-        ; /* so that only this one can be there */
+        ; /* so that the pool can hold only this cell */
 }
 
-/* Takes the cell out of the pool if it is there. */
+/* Removes the cell from the pool if it is there. */
 static bool reclaimed(int id)
 {
     return lade_mpmc_pop(handle[id]->pool, &out[id]) == LADE_OK;

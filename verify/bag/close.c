@@ -1,5 +1,5 @@
 /* harness
- * property: after close a put is refused or what it left is drawn before anybody hears CLOSED
+ * property: after close, a put is refused, or its element is drawn before any return of CLOSED
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot; put against close and draw

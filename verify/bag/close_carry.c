@@ -1,5 +1,5 @@
 /* harness
- * property: what a thread did before close happens before every return of CLOSED: of draw, put, put_many and exchange
+ * property: what a thread did before close happens before every return of CLOSED from draw, put, put_many and exchange
  * engines: explore genmc/rc11
  * threads: 3
  * bound: 1 slot, words; close against one operation of each kind

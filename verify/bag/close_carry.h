@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Thread 0 writes data and closes the bag, thread 1 makes one call, and thread 2 chooses which: a race stands for the choice. */
+/*
+ * Thread 0 writes data and closes the bag, thread 1 makes one call, and thread 2 chooses which; a race models the
+ * choice.
+ */
 static uint64_t data;
 static _Atomic int choice;
 

@@ -1,5 +1,5 @@
 /* harness
- * property: what a thread did before close happens before every return of CLOSED: where limits decide first
+ * property: what a thread did before close happens before every return of CLOSED, where limits are checked first
  * engines: explore genmc/rc11
  * threads: 3
  * bound: 1 slot, words with a ratio limit; close against put, sample, exchange and draw

@@ -1,5 +1,5 @@
 /* harness
- * property: what a thread did before close happens before every return of CLOSED: where put evicts the oldest
+ * property: what a thread did before close happens before every return of CLOSED, where put evicts the oldest
  * engines: explore genmc/rc11
  * threads: 3
  * bound: 1 slot, words, evict-oldest; close against put, put_many and draw

@@ -1,8 +1,8 @@
 /* harness
- * property: the cell that a put leaves behind when close refuses it is not read any more by who evicted from it
+ * property: a put that close refuses has read the cell that it evicted from before another put writes to that cell
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot, full, evict-oldest; put that is closed when it has evicted, against put and the beginning of another
+ * bound: 1 slot, full, evict-oldest; put that is closed after it evicted, against put and the start of another
  * executions: 3
  * cover: refused kept
  */
@@ -17,7 +17,7 @@
 
 #include "bag_wait.c"
 
-/* The word comes from the cell. Close could come from anybody at this point. */
+/* The word is read from the cell. Any thread could close the bag at this point. */
 static void dropping(void *context, uint64_t word)
 {
     (void)context;
@@ -40,7 +40,7 @@ static void thread(int id)
         if (put(0, 2) == LADE_CLOSED)
             cover(refused);
     } else if (put(1, 3) == LADE_OK) {
-        /* The handle owns the cell that was in the slot. Every put writes there first, before it hears of close. */
+        /* The handle owns the cell that was in the slot. Every put writes to it before it checks for close. */
         in[1] = 4;
         (void)slot_word(handle[1], &in[1]);
         cover(kept);

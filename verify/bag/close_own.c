@@ -1,5 +1,5 @@
 /* harness
- * property: a put that close refuses takes back its own record, not the one that another put left in the same cell and slot
+ * property: a put that close refuses takes back its own record, not one that another put left in the same cell and slot
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot; put against draw, put and close

@@ -1,5 +1,5 @@
 /* harness
- * property: a thread that stops inside close leaves no draw asleep, once another operation has returned CLOSED
+ * property: a thread that stops inside close leaves no draw asleep once another operation has returned CLOSED
  * engines: explore
  * threads: 3
  * bound: 1 slot; a waiting draw against the first step of close, and a put by a third thread
@@ -27,7 +27,7 @@ static void setup(void)
 static void thread(int id)
 {
     if (id == 0) {
-        mark_closed(bag); /* and no more */
+        mark_closed(bag); /* only the first step */
     } else if (id == 1) {
         int status = lade_bag_draw_wait(handle[1], &out[1], LADE_FOREVER);
         assert(status == LADE_CLOSED || status == LADE_OK);
@@ -36,7 +36,7 @@ static void thread(int id)
     } else if (put(2, 5) == LADE_CLOSED) {
         cover(found);
     } else {
-        lade_bag_close(bag); /* found nothing closed: somebody must close it */
+        lade_bag_close(bag); /* the bag was not closed: close it */
     }
 }
 

@@ -1,8 +1,8 @@
 /* harness
- * property: once an operation has returned CLOSED, every put that waits for the ratio finds the bag closed or has been woken, even if the closing thread stopped before it woke anybody
+ * property: once an operation has returned CLOSED, every put that waits for the ratio observes the close or has been woken, even if the closing thread stopped before it woke any thread
  * engines: explore genmc/rc11
  * threads: 3
- * bound: 1 slot, ratio limit; what a waiting put does against the first step of close, and an exchange by a third thread
+ * bound: 1 slot, ratio limit; the steps of a waiting put against the first step of close, and an exchange by a third thread
  * executions: 8
  * cover: slept asleep
  */

@@ -1,8 +1,8 @@
 /* harness
- * property: once an operation has returned CLOSED, every waiting put finds the bag closed or has been woken, even if the closing thread stopped before it woke anybody
+ * property: once an operation has returned CLOSED, every waiting put observes the close or has been woken, even if the closing thread stopped before it woke any thread
  * engines: explore genmc/rc11
  * threads: 3
- * bound: 1 slot, full; what a waiting put does against the first step of close, and an exchange by a third thread
+ * bound: 1 slot, full; the steps of a waiting put against the first step of close, and an exchange by a third thread
  * executions: 10
  * cover: slept asleep
  */

@@ -1,5 +1,5 @@
 /* harness
- * property: a word is drawn once or is still there, through put, draw and exchange on one slot
+ * property: with put, draw and exchange on one slot, each word is drawn once or is still in the bag
  * engines: explore native tsan genmc/rc11
  * threads: 3
  * bound: 2 slots in one group, one element; put, draw, exchange

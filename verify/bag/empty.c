@@ -1,5 +1,5 @@
 /* harness
- * property: EMPTY is true: a bag that never holds fewer than one completed element sends nobody away
+ * property: EMPTY is accurate: a draw never returns EMPTY on a bag that always holds at least one completed element
  * threads: 2
  * bound: 2 slots in 2 groups, one element; put and draw against draw
  * executions: 2

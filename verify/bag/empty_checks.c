@@ -1,5 +1,5 @@
 /* harness
- * property: two threads that find the bag empty, one finishing what the other began, lose nothing of a put that comes in between
+ * property: two threads that check for EMPTY, one completing the other's check, do not miss a concurrent put
  * engines: explore native tsan genmc/rc11
  * threads: 3
  * bound: 2 slots in 2 groups, one in use; put against two draws

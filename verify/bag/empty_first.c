@@ -1,5 +1,5 @@
 /* harness
- * property: what a thread has put into an empty bag is there for it to draw, unless another one has it
+ * property: a thread that has put an element into an empty bag can draw it, unless another thread has drawn it
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in 2 groups; put and draw against draw

@@ -1,7 +1,7 @@
 /* harness
- * property: EMPTY is true at an instant of the call: who then misses a put had announced itself too late for the put to see it
+ * property: EMPTY is true at some instant of the call: a draw that misses a put set its flag too late for the put's thread to see it
  * threads: 2
- * bound: 1 slot; put, then look at a flag, against set the flag, then draw
+ * bound: 1 slot; put, then read a flag, against set the flag, then draw
  * executions: 3
  * cover: late
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A put, then a look at a flag, against setting the flag, then a draw: who misses the put must have set the flag too late for
- * the put's thread to see it. The harness makes the bag in prepare(). LOOK_BEFORE: draw also before the flag is set.
+ * One thread puts, then reads a flag; the other sets the flag, then draws. A draw that misses the put must have set the
+ * flag too late for the put's thread to see it. The harness creates the bag in prepare(). LOOK_BEFORE: draw also before
+ * the flag is set.
  */
 #include "small.h"
 

@@ -1,8 +1,8 @@
 /* harness
- * property: EMPTY is true at an instant of the call, also for a thread that has just made it so
+ * property: EMPTY is true at some instant of the call, even for the thread that has just emptied the bag
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot, in use before; put, then look at a flag, against draw, set the flag, then draw
+ * bound: 1 slot, in use before; put, then read a flag, against draw, set the flag, then draw
  * executions: 3
  * cover: late
  */

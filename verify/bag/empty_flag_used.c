@@ -1,8 +1,8 @@
 /* harness
- * property: EMPTY is true at an instant of the call, also where the active word and the group need not be changed by the put
+ * property: EMPTY is true at some instant of the call, even if the put does not change the active word or the group
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot, in use before; put, then look at a flag, against set the flag, then draw
+ * bound: 1 slot, in use before; put, then read a flag, against set the flag, then draw
  * executions: 3
  * cover: late
  */

@@ -1,5 +1,5 @@
 /* harness
- * property: a put on a full bag takes the place of another element, and every element is drawn or dropped once
+ * property: a put on a full bag replaces another element, and every element is drawn or evicted exactly once
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, full; put against put, or draw

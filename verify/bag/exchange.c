@@ -1,5 +1,5 @@
 /* harness
- * property: the word that an exchange leaves is not missed, though the put that it took the place of has not completed
+ * property: the word that an exchange leaves is not missed, even if the put that it replaced has not completed
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in 2 groups, one element; put into the empty group against exchange there and two draws
@@ -22,7 +22,7 @@ static void setup(void)
     assert(look_at_group(bag, 1, true) == 0);
 }
 
-/* Goes through the groups at once: a try would find the slot, whatever its group says. */
+/* Scans the groups at once: a random probe would find the slot, whatever the state of its group. */
 static uint64_t find(int id)
 {
     return lade_bag_choose_by_passes(handle[id], DRAW, 0) == LADE_OK ? handle[id]->seen : 0;

@@ -1,5 +1,5 @@
 /* harness
- * property: FULL is true: a bag that always has a slot which is free sends nobody away
+ * property: FULL is accurate: a put never returns FULL on a bag that always has a free slot
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in 2 groups, one element; draw and put against put

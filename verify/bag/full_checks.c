@@ -1,5 +1,5 @@
 /* harness
- * property: two threads that find the bag full, one finishing what the other began, miss no slot that becomes free in between
+ * property: two threads that check for FULL, one completing the other's check, do not miss a slot that is freed concurrently
  * engines: explore native tsan genmc/rc11
  * threads: 3
  * bound: 2 slots in 2 groups, one free; draw against two puts
@@ -36,7 +36,10 @@ static void finish(void)
 
     done = (status[1] == LADE_OK) + (status[2] == LADE_OK);
 
-    /* One element at most is left of the first two, and one is drawn: there is room for what the puts did not use. */
+    /*
+     * At most one of the first two elements is left, and one is drawn, so there is a free slot for each put that did
+     * not succeed.
+     */
     for (; done < 2; done++)
         assert(put(THREADS, 5) == LADE_OK);
     assert(put(THREADS, 5) == LADE_FULL);

@@ -1,5 +1,5 @@
 /* harness
- * property: a thread that has made room in a full bag can put, unless another one did
+ * property: a thread that has freed a slot of a full bag can put, unless another thread did
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, full and known to be so; draw and put against put

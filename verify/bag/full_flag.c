@@ -1,7 +1,7 @@
 /* harness
- * property: FULL is true at an instant of the call: who then misses a draw had announced itself too late for the draw to see it
+ * property: FULL is true at some instant of the call: a put that misses a draw set its flag too late for the draw's thread to see it
  * threads: 2
- * bound: 1 slot, full; draw, then look at a flag, against set the flag, then put
+ * bound: 1 slot, full; draw, then read a flag, against set the flag, then put
  * executions: 3
  * cover: late
  */

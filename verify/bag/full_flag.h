@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A draw, then a look at a flag, against setting the flag, then a put: who misses the draw must have set the flag too late for
- * the draw's thread to see it. The harness makes a full bag in prepare(). LOOK_BEFORE: put also before the flag is set.
+ * One thread draws, then reads a flag; the other sets the flag, then puts. A put that misses the draw must have set the
+ * flag too late for the draw's thread to see it. The harness creates a full bag in prepare(). LOOK_BEFORE: put also
+ * before the flag is set.
  */
 #include "small.h"
 

@@ -1,8 +1,8 @@
 /* harness
- * property: FULL is true at an instant of the call, also where the bag was known to be full
+ * property: FULL is true at some instant of the call, even if the bag was known to be full
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot, known to be full; draw, then look at a flag, against set the flag, then put
+ * bound: 1 slot, known to be full; draw, then read a flag, against set the flag, then put
  * executions: 3
  * cover: late
  */

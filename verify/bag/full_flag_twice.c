@@ -1,8 +1,8 @@
 /* harness
- * property: FULL is true at an instant of the call, also for a thread that has just made it so
+ * property: FULL is true at some instant of the call, even for the thread that has just filled the bag
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot, full; draw, then look at a flag, against put, set the flag, then put
+ * bound: 1 slot, full; draw, then read a flag, against put, set the flag, then put
  * executions: 3
  * cover: late
  */

@@ -1,5 +1,5 @@
 /* harness
- * property: a thread that has made room in a full bag can put, unless another one did, also while the other checks whether it is full
+ * property: a thread that has freed a slot of a full bag can put, unless another thread did, even while that thread checks for FULL
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, full; draw and put against put

@@ -1,5 +1,5 @@
 /* harness
- * property: an element that is put while more slots come into use is not missed, and a draw finds it there
+ * property: an element that is put while more slots become active is not missed, and a draw finds it there
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 3 slots in 3 groups, the first in use; two puts against two draws

@@ -1,5 +1,5 @@
 /* harness
- * property: a sample finds an element while more slots come into use, and never one that was not put
+ * property: a sample finds an element while more slots become active, and never one that was not put
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in 2 groups, the first in use; put against two samples

@@ -1,5 +1,5 @@
 /* harness
- * property: a handle that was left can be joined by another thread, which owns what the first one owned
+ * property: another thread can join a handle that was left, and owns what the first thread owned
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, one handle; join, put, draw, leave in both

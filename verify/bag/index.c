@@ -1,5 +1,5 @@
 /* harness
- * property: slots, groups, limits, versions, cells and their places never leave their ranges, for every configuration
+ * property: slots, groups, limits, versions, cells and their addresses stay within their ranges, for every configuration
  * engines: cbmc
  * threads: 1
  * bound: any valid configuration, slot, group, cell and word
@@ -54,7 +54,7 @@ static void words(struct lade_bag *b)
         cover(closed);
 }
 
-/* The step of place() that takes more groups into use. */
+/* The step of place() that activates more groups. */
 static void growth(struct lade_bag *b)
 {
     uint64_t groups = nondet_uint64();
@@ -80,7 +80,7 @@ static void cells(struct lade_bag *b)
     size_t stride = stride_of(b->element);
     assert(stride >= b->element && stride - b->element < CELL_ALIGN && stride % sizeof(uint64_t) == 0);
     assert(b->element < CELL_ALIGN || stride % CELL_ALIGN == 0);
-    /* All loans of a cell together do not reach REMOVED, nor do two REMOVED come together with them. */
+    /* The sum of all loans of a cell stays below REMOVED, and two REMOVED are never added to it. */
     assert((int64_t)LADE_BAG_HANDLES_MAX * (LADE_BAG_LOANS_MAX + 2) + (int64_t)TIMES_FULL < REMOVED / 2);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linearizability under explore: every call is marked, and each explored execution must have an order of the calls that
- * a multiset of at most CAPACITY words explains, in which a call comes after all that happened before it. With LIN_STEPS, FULL
- * and EMPTY may stand anywhere: they are about completed operations, and can contradict each other.
+ * Linearizability under explore: every call is marked, and each explored execution must have a linearization: an order
+ * of the calls that a multiset of at most CAPACITY words allows and that respects happens-before. With LIN_STEPS, FULL
+ * and EMPTY may stand anywhere: they refer to completed operations, and can contradict each other.
  */
 #include <lade_explore.h>
 

@@ -1,5 +1,5 @@
 /* harness
- * property: exchange is one step: a bounded multiset explains what two threads see of it in a bag with one slot, EMPTY included
+ * property: exchange is atomic: with one slot, put, draw and exchange are linearizable to a bounded multiset, including EMPTY
  * engines: explore
  * threads: 2
  * bound: 1 slot; put and draw against exchange and draw

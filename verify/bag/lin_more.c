@@ -1,5 +1,5 @@
 /* harness
- * property: whatever two threads see of a bag with one slot, a bounded multiset explains it, FULL and EMPTY included (with more slots and threads the two can contradict each other)
+ * property: put and draw on a bag with one slot are linearizable to a bounded multiset, including FULL and EMPTY (with more slots and threads the two can contradict each other)
  * engines: explore
  * threads: 2
  * bound: 1 slot; two puts and a draw against draw and put

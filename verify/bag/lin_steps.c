@@ -1,8 +1,8 @@
 /* harness
- * property: put, draw and exchange that succeed each take effect in one step: a bounded multiset explains them, whatever FULL and EMPTY are returned besides
+ * property: each successful put, draw and exchange is atomic: they are linearizable to a bounded multiset, whichever FULL and EMPTY are returned
  * engines: explore
  * threads: 3
- * bound: 2 slots in 2 groups, one element; put, exchange, draw; then what is left is drawn
+ * bound: 2 slots in 2 groups, one element; put, exchange, draw; then a drain
  * executions: 20
  * cover: swapped drawn
  * timeout: 300

@@ -1,8 +1,8 @@
 /* harness
- * property: a record on loan is not written before it is given back, though it is drawn and its cell put to use meanwhile
+ * property: a record on loan is not overwritten before it is returned, even if it is drawn and its cell is reused in the meantime
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot; sample and give back against draw and put
+ * bound: 1 slot; sample and return against draw and put
  * executions: 4
  * cover: gone
  * timeout: 120
@@ -41,7 +41,7 @@ static void finish(void)
     static struct lade_bag_stats counts;
 
     assert(draw_record(THREADS) == 2);
-    /* Every cell is in its place again: each handle can put and draw. */
+    /* No cell is lost: each handle can put and draw. */
     for (int i = 0; i <= THREADS; i++) {
         assert(put_record(i, 5) == LADE_OK);
         assert(draw_record(i) == 5);

@@ -1,7 +1,7 @@
 /* harness
- * property: the last of those who borrowed a record, or the one who took it out, gives its cell back, exactly once
+ * property: the last borrower of a record, or the thread that removed it, frees its cell, exactly once
  * threads: 2
- * bound: 1 slot, the record lent twice; give back against give back and evict
+ * bound: 1 slot, the record lent twice; return against return and evict
  * executions: 3
  * timeout: 120
  */
@@ -34,7 +34,7 @@ static void finish(void)
 {
     static uint64_t cell, cells, sum;
 
-    /* Every free cell that is not with the slot or a handle is in the pool. */
+    /* Every free cell that neither the slot nor a handle owns is in the pool. */
     cells = sum = 0;
     while (lade_mpmc_pop(handle[0]->pool, &cell) == LADE_OK) {
         cells++;

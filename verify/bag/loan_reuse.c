@@ -1,7 +1,7 @@
 /* harness
- * property: a cell is written again only after everybody who borrowed its record has read it
+ * property: a cell is overwritten only after every borrower of its record has read it
  * threads: 2
- * bound: 1 slot, the record lent once; read and give back against evict and writing every free cell
+ * bound: 1 slot, the record lent once; read and return against evict and writing every free cell
  * executions: 2
  * cover: reused
  * timeout: 120

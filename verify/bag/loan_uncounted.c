@@ -1,8 +1,8 @@
 /* harness
- * property: an element whose slot can count no further samples can still be borrowed, and is not freed meanwhile
+ * property: an element whose slot has no sample count left can still be borrowed, and is not freed while on loan
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot with its count at the end; sample and give back against draw and writing every free cell
+ * bound: 1 slot with its count at the maximum; sample and return against draw and writing every free cell
  * executions: 3
  * cover: lent
  * timeout: 120
@@ -22,7 +22,7 @@ static void setup(void)
 
     make_records(1);
     assert(put_record(0, 1) == LADE_OK);
-    /* As after 65,535 samples, all given back. */
+    /* As after 65,535 samples, all returned. */
     word = atomic_load(&bag->slot[0]);
     atomic_store(&bag->slot[0], word | TIMES_FULL << TIMES_SHIFT);
     atomic_store(&bag->cell_refs[word & CELL_BITS], -(int64_t)TIMES_FULL);

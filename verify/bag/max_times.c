@@ -1,5 +1,5 @@
 /* harness
- * property: an element is sampled max_times_sampled times at most, and the last sample takes it out
+ * property: an element is sampled at most max_times_sampled times, and the last sample removes it
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, limit 2; two samples against one

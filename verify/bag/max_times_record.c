@@ -1,8 +1,8 @@
 /* harness
- * property: the record that its last sample took out stays whole until that loan and the ones before are given back
+ * property: a record that its last sample removed stays intact until that loan and all earlier ones are returned
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 slot, limit 2; sample and give back against sample, give back and put
+ * bound: 1 slot, limit 2; sample and return against sample, return and put
  * executions: 3
  * cover: last
  * timeout: 120

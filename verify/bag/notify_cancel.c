@@ -1,5 +1,5 @@
 /* harness
- * property: cancel notifies a draw that waits, which sees then that it is cancelled
+ * property: cancel wakes a waiting draw, which then observes the cancellation
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot; cancel against draw_wait that has begun

@@ -1,5 +1,5 @@
 /* harness
- * property: close notifies a draw that waits
+ * property: close wakes a waiting draw
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot; close against draw_wait

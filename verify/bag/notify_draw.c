@@ -1,5 +1,5 @@
 /* harness
- * property: draw notifies a put that waits for room
+ * property: draw wakes a put that waits for a free slot
  * threads: 2
  * bound: 1 slot, full; draw against put_wait
  * executions: 3

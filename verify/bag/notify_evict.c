@@ -1,5 +1,5 @@
 /* harness
- * property: a put that evicts notifies a put that waits for the byte budget
+ * property: a put that evicts wakes a put that waits for the byte budget
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot with 2 of 3 bytes; a put of 1 byte, which evicts these, against its draw and put_wait of 3
@@ -18,7 +18,7 @@
 
 #include "bag_wait.c"
 
-/* An element has as many bytes as its word says. */
+/* The word of an element is its size in bytes. */
 static size_t bytes(void *context, const void *element)
 {
     (void)context;
@@ -38,11 +38,11 @@ static void setup(void)
 static void thread(int id)
 {
     static const struct call call = {.which = PUT_CALL, .in = &in[1]};
-    struct waiting_call c = {handle[1], &call, 0}; /* put_wait, behind its first try */
+    struct waiting_call c = {handle[1], &call, 0}; /* put_wait, after its first try */
 
     if (id == 0) {
         assert(put(0, 1) == LADE_OK);
-    } else if (draw(1) == 1) { /* nothing is left that the next put could evict */
+    } else if (draw(1) == 1) { /* leaves no element that the next put could evict */
         in[1] = 3;
         (void)lade_event_await(&bag->left, call_or_await, &c, TIME_ENOUGH);
     }

@@ -1,5 +1,5 @@
 /* harness
- * property: exchange notifies a sample that the ratio keeps waiting
+ * property: exchange wakes a sample that is blocked by the ratio limit
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, one sample allowed for each put; exchange against sample_wait

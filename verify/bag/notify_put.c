@@ -1,5 +1,5 @@
 /* harness
- * property: put notifies a draw that waits
+ * property: put wakes a waiting draw
  * threads: 2
  * bound: 1 slot; put against draw_wait
  * executions: 3

@@ -1,5 +1,5 @@
 /* harness
- * property: under evict-oldest put t removes put t - capacity and nothing newer, also when puts overtake each other
+ * property: under evict-oldest, put t removes put t - capacity and nothing newer, even when puts overtake each other
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot; two puts against one
@@ -42,7 +42,7 @@ static void finish(void)
 {
     static uint64_t last;
 
-    /* Whoever came last, the slot is left to the put with the highest number. */
+    /* Whichever put was last, the slot holds the element of the put with the highest number. */
     assert((atomic_load(&bag->slot[0]) & LAP_BITS) >> LAP_SHIFT == 3);
     last = draw(THREADS);
     assert(last == 2 || last == 4);

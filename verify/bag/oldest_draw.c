@@ -1,5 +1,5 @@
 /* harness
- * property: under evict-oldest an element is drawn or dropped once, and a word in a cell is not read while it is written
+ * property: under evict-oldest, an element is drawn or evicted once, and no word in a cell is read while it is written
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, full; put and put against sample and draw

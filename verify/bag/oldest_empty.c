@@ -1,7 +1,7 @@
 /* harness
- * property: EMPTY is true at an instant of the call under evict-oldest too
+ * property: under evict-oldest, EMPTY is true at some instant of the call
  * threads: 2
- * bound: 1 slot, in use before; put, then look at a flag, against set the flag, then draw
+ * bound: 1 slot, in use before; put, then read a flag, against set the flag, then draw
  * executions: 3
  * cover: late
  */

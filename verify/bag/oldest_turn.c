@@ -1,5 +1,5 @@
 /* harness
- * property: under evict oldest a put replaces what an earlier put left in its slot and gives way to a later one
+ * property: under evict-oldest, a put replaces the element of an earlier put in its slot and yields to a later one
  * engines: cbmc
  * threads: 1
  * bound: any ticket, 1 to 3 slots, a slot last used up to 16,384 rounds before or after
@@ -53,7 +53,7 @@ static void thread(int id)
     dropped = 0;
     assert(put_in_turn(&h, CELL_HELD | 3) == LADE_OK);
     uint64_t after = atomic_load_explicit(&slot[at], memory_order_relaxed);
-    if (rounds >= 0) { /* a later put, or this one's own round, has been here */
+    if (rounds >= 0) { /* a later put, or this one's own round, has used the slot */
         assert(after == before && dropped == 20 && h.spare == 3);
         cover(too_late);
     } else {

@@ -1,8 +1,8 @@
 /* harness
- * property: a draw tries the slots that its random words stand for, half a word each, every half once, rejected halves left out
+ * property: a draw tries the slots that its random words select: half a word per slot, each half used once, rejected halves skipped
  * engines: explore
  * threads: 3
- * bound: 3 slots, full; two draws with each of four words, at the limits between slots, against one draw
+ * bound: 3 slots, full; two draws with each of four words, at the boundaries between slots, against one draw
  * executions: 10
  * cover: first taken
  */
@@ -22,10 +22,10 @@ enum { LOW_0 = 1, HIGH_0 = 0x55555555, LOW_1 = 0x55555556 };
 #define WORD(first, second) ((uint64_t)(second) << 32 | (first))
 
 static const uint64_t words[4] = {WORD(HIGH_0, LOW_1), WORD(0, LOW_2), WORD(HIGH_2, 0), WORD(HIGH_1, LOW_0)};
-static const uint64_t slots[4][2] = {{0, 1}, {2, 1}, {2, 1}, {1, 0}}; /* that they stand for, with NEXT behind */
+static const uint64_t slots[4][2] = {{0, 1}, {2, 1}, {2, 1}, {1, 0}}; /* that they select, followed by NEXT */
 #define NEXT WORD(LOW_1, HIGH_2)
 
-static _Atomic int choice; /* which word: a race stands for the choice */
+static _Atomic int choice; /* which word; a race models the choice */
 static int chosen;
 static uint64_t first_word[THREADS + 1];
 static uint64_t drawn[2], other;
@@ -41,7 +41,7 @@ void lade_random_refill(struct lade_random *random)
     random->next = 0;
 }
 
-/* Twelve halves at equal distances: each slot comes four times. */
+/* Twelve equidistant halves: each slot is selected four times. */
 static void count_slots(struct lade_bag_handle *h)
 {
     int count[3] = {0, 0, 0};

@@ -1,5 +1,5 @@
 /* harness
- * property: a record is whole when it is drawn, and its memory is not written again before it has been read
+ * property: a record is complete when it is drawn, and its memory is not overwritten before it has been read
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot; put and draw against draw and put

@@ -1,7 +1,7 @@
 /* harness
- * property: a counted object is released once, after the last of bag, borrower and drawer is done with it
+ * property: a reference-counted object is released once, after the bag, the borrower and the drawer have all released it
  * threads: 2
- * bound: 1 slot; sample and give back against evict
+ * bound: 1 slot; sample and return against evict
  * executions: 3
  * cover: lent
  * timeout: 120

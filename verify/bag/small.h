@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bag that a checker can go through: groups of SLOTS_IN_GROUP slots, TRIES tries before a pass, one probe, and no
- * random choice but the one that the harness makes in below() (or by random words: RANDOM_WORDS). One handle for each thread and one for setup() and
- * finish().
+ * A bag that is small enough for a checker: groups of SLOTS_IN_GROUP slots, TRIES tries before a pass, one probe. The
+ * only random choice is the one that the harness makes in below() (or by random words: RANDOM_WORDS). One handle for
+ * each thread and one for setup() and finish().
  */
 #ifndef SLOTS_IN_GROUP
 #define SLOTS_IN_GROUP 1
@@ -19,9 +19,9 @@
 #define LADE_BAG_RESTARTS 1
 #include <lade/random.h>
 #ifdef RANDOM_WORDS
-/* The bag's own random choice, with words that the harness gives by lade_random_refill(). */
+/* The bag's own random choice, with words that the harness supplies in lade_random_refill(). */
 #define lade_random_init(random, key, id) ((random)->next = LADE_RANDOM_BUFFER)
-#define LADE_LIB_PREFETCH_H /* checkers know no prefetch */
+#define LADE_LIB_PREFETCH_H /* checkers do not support prefetch */
 #define lade_prefetch(place) ((void)(place))
 #else
 #define lade_random_init(random, key, id) ((void)(random))
@@ -29,12 +29,12 @@
 #endif
 
 #ifdef ENGINE_GENMC
-#pragma STDC FP_CONTRACT OFF /* it does not know the instruction */
+#pragma STDC FP_CONTRACT OFF /* it does not support the instruction */
 #endif
 
 /*
- * GenMC knows no memcpy. Elements of the harnesses are whole words and are copied as such, and the configuration field
- * by field, since no access may cover two of them.
+ * GenMC does not support memcpy. Elements of the harnesses are copied word by word, and the configuration field by
+ * field, since no access may cover two fields.
  */
 #include <lade/bag.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void *copy(void *to, const void *from, size_t size)
 #include "bag_create.c"
 #include "bag_sample.c"
 
-/* Nobody waits, unless the harness has a futex of its own. */
+/* No thread waits, unless the harness has its own futex. */
 #ifndef FUTEX
 #include "event/nobody_waits.h"
 #endif
@@ -88,7 +88,7 @@ static void make_bag(uint64_t capacity)
         assert(lade_bag_join(bag, &handle[i]) == LADE_OK);
 }
 
-/* In static memory: GenMC gives a local of an inlined function the place of one that is still in use. */
+/* In static memory: GenMC may place a local of an inlined function at the address of one that is still in use. */
 static uint64_t in[THREADS + 1], out[THREADS + 1];
 
 static int put(int id, uint64_t word)

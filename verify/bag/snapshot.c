@@ -1,5 +1,5 @@
 /* harness
- * property: restoring from any bytes reads and writes within bounds, puts no invalid word, and what fails puts nothing of its block
+ * property: restoring from arbitrary bytes stays within bounds and puts no invalid word, and a block that fails puts nothing
  * engines: cbmc
  * threads: 1
  * bound: any bytes and any checksums; blocks of 24 bytes, 2 of them and the end; words, records of 3, and of 23 bytes
@@ -17,14 +17,14 @@
 uint32_t nondet_uint32(void);
 int nondet_int(void);
 
-/* Any answer: this covers every stream whose checksums are right, and every one whose are not. */
+/* Any result: this covers every stream with valid checksums and every stream with invalid ones. */
 static uint32_t any_checksum(uint32_t crc, const void *bytes, size_t size)
 {
     (void)crc, (void)bytes, (void)size;
     return nondet_uint32();
 }
 
-/* The text of an error is none of this. */
+/* The text of an error does not matter here. */
 #include "fail.h"
 
 int lade_fail(struct lade_error *error, int status, const char *name, uint64_t offset, const char *format, ...)
@@ -44,9 +44,9 @@ enum { RECORD = 23, CALLS = 6 };
 static struct lade_bag bag;
 static struct lade_bag_handle handle;
 static unsigned char scratch[RECORD];
-static uint64_t given; /* bytes that read() gave */
+static uint64_t given; /* bytes that read() returned */
 static int calls, puts, puts_before;
-static uint64_t at_head; /* where the block began */
+static uint64_t at_head; /* start of the block */
 
 static void setup(void)
 {
@@ -55,7 +55,7 @@ static void setup(void)
     handle.bag = &bag;
 }
 
-/* Arbitrary bytes, and now and then no more. */
+/* Arbitrary bytes, and sometimes the end of the stream. */
 static bool read_any(void *context, void *bytes, size_t size)
 {
     assert(context == &given);

@@ -1,5 +1,5 @@
 /* harness
- * property: a thread that stops for ever at any step of put or draw does not keep the others from ending
+ * property: a thread that stops forever at any step of put or draw blocks no other thread
  * engines: explore
  * threads: 2
  * bound: 1 slot; put and draw against draw

@@ -1,8 +1,8 @@
 /* harness
- * property: a thread that stops for ever at any step of sample or give back does not keep the others from drawing and putting
+ * property: a thread that stops forever at any step of sample or return does not block draws and puts of other threads
  * engines: explore
  * threads: 2
- * bound: 1 slot with a record; sample and give back against evict and put
+ * bound: 1 slot with a record; sample and return against evict and put
  * flags explore: --stop-threads
  * executions: 10
  * timeout: 120

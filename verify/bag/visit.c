@@ -1,5 +1,5 @@
 /* harness
- * property: for_each visits an element that stays exactly once, and reads no record while it is written
+ * property: for_each visits an element that stays in the bag exactly once, and reads no record while it is written
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 slots in 2 groups, one record that stays; for_each against put, draw and put
@@ -39,7 +39,7 @@ static void thread(int id)
         if (visits[2])
             cover(two);
     } else {
-        /* Goes to the second slot and comes out of it. */
+        /* Put into the second slot and drawn from it. */
         assert(put_record(1, 2) == LADE_OK);
         assert(draw_record(1) == 2);
     }

@@ -1,5 +1,5 @@
 /* harness
- * property: what a thread wrote before a put is seen by whoever draws, exchanges or samples the word
+ * property: what a thread wrote before a put is visible to every thread that draws, exchanges or samples the word
  * threads: 2
  * bound: 1 slot; put against sample and draw
  * executions: 3

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the engine share.
+ * Declarations shared by the files of the engine.
  *
  *     graph.c    execution graphs: events in order of insertion, modification orders, vector clocks
  *     model.c    which graphs a memory model allows
  *     explore.c  the algorithm: each consistent graph of the program once
  *     run.c      one native run of the program, its threads as coroutines, replayed against a graph
- *     hooks.c    the calls that gcc -fsanitize=thread puts into the program
+ *     hooks.c    the calls that gcc -fsanitize=thread inserts into the program
  *     libc.c     threads, locks, memory and output as the program sees them
- *     shadow.c   what each byte went through: races, bounds, initialisation
+ *     shadow.c   the state of each byte: races, bounds, initialisation
  *     spin.c     loops that only wait, and retries
- *     lost.c     accesses that are lost with an iteration that is left out
+ *     lost.c     accesses that are lost with an omitted iteration
  *     share.c    several processes on one exploration
- *     trace.c    a counterexample as text; picture.c as SVG; report.c as JSON; symbol.c gives names to addresses
+ *     trace.c    a counterexample as text; picture.c as SVG; report.c as JSON; symbol.c maps addresses to names
  *     lin.c      linearizability of marked operations
  *     main.c     options
  */
@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The program's own names must not get in the way: only what it calls is exported. */
+/* Avoids clashes with names of the program: only what it calls is exported. */
 #pragma GCC visibility push(hidden)
 
 enum { MAX_THREADS = 32, INIT = -1, NONE = -2, DESTROYED = 255 /* value of a mutex */, LOOP = 8, LONG = 100, SHOTS = 12, STORED = 16 };
@@ -48,7 +48,7 @@ enum op {
     OP_TRYLOCK, OP_UNLOCK, OP_PLAIN, /* a plain store to a location that is otherwise atomic */
     OP_FENCE, OP_CREATE, OP_START, OP_END, OP_JOIN, OP_MARK,
     OP_CHOOSE, /* a choice of the program */
-    OP_AGAIN,  /* behind an iteration that changed nothing: 0 stop here, 1 go on */
+    OP_AGAIN,  /* after an iteration that changed nothing: 0 stop here, 1 continue */
     OP_ASSUME, OP_EXIT /* these two never become events */
 };
 
@@ -56,26 +56,26 @@ enum order { RELAXED, CONSUME, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST };
 
 enum flag {
     F_RMW = 1,      /* half of a read-modify-write that succeeded (or of one that may: reads keep it only on success) */
-    F_WEAK = 2,     /* compare-exchange that may fail for no reason */
+    F_WEAK = 2,     /* compare-exchange that may fail spuriously */
     F_SPURIOUS = 4, /* and did */
-    F_WAITS = 8     /* lock that found the mutex taken: its thread is stuck here until it is free */
+    F_WAITS = 8     /* lock that found the mutex taken: its thread is blocked here until it is free */
 };
 
 struct event {
     uint8_t kind, op, thread, flags;
     uint8_t order, fail_order, size, weakened;
-    int16_t index; /* place in its thread */
+    int16_t index; /* position in its thread */
     int16_t loc;
     int16_t fence; /* index of the thread's last release fence up to here, or -1 */
     int16_t printed; /* how much the program had printed */
     int32_t rf;    /* stamp of what it reads: a write or INIT; a start reads its create, a join its end */
-    int32_t pos;   /* writes: place in the modification order, from 1; the initial value has place 0 */
+    int32_t pos;   /* writes: position in the modification order, from 1; the initial value has position 0 */
     int32_t prev;  /* the access to this location that was inserted before this one, or -1 */
-    uint32_t effects; /* plain stores of the thread so far that others could see */
+    uint32_t effects; /* plain stores of the thread so far that are visible to others */
     uint32_t extra;   /* create, join: the other thread; mark: what; again: where the iteration begins (expected: its end) */
     uint32_t cells;   /* changes of the shadow by the thread before it, in the run that added it (shadow.c) */
     uint64_t pc;
-    uintptr_t plain; /* where the thread made plain accesses since its previous event: 0 nowhere, 1 at several places */
+    uintptr_t plain; /* address of the thread's plain accesses since its previous event: 0 none, 1 several */
     uint64_t state; /* hash of the thread's stack and registers on arrival */
     word value;     /* read or written */
     word operand, expected;
@@ -104,7 +104,7 @@ struct graph {
     int threads;
 };
 
-extern struct graph *G; /* the graph in hand */
+extern struct graph *G; /* the current graph */
 
 void graph_reset(struct graph *g);
 void graph_free(struct graph *g);
@@ -125,7 +125,7 @@ static inline struct event *ev(int stamp)
     return &G->event[stamp];
 }
 
-/* Place in modification order of what this event wrote or read. */
+/* Position in modification order of the value that this event wrote or read. */
 static inline int pos_of(const struct event *e)
 {
     if (e->kind == E_WRITE)
@@ -146,13 +146,13 @@ bool order_acquires(int order);
 bool order_releases(int order);
 void model_read(int stamp);          /* value, success and clocks of a read whose rf is set */
 void model_clocks(int stamp);        /* clocks of anything else */
-int model_floor(int stamp);          /* lowest place in mo that coherence lets this access read or follow */
+int model_floor(int stamp);          /* lowest position in mo that coherence lets this access read or follow */
 bool model_consistent(int stamp, int other); /* no cycle through these, given that there was none before */
 bool model_rmw_taken(int loc, int pos); /* does a read-modify-write already follow this write? */
 bool is_sc(const struct event *e);
 int order_of(const struct event *e);
 
-/* Locks and barriers: the value is the engine's alone, and starts at 0. */
+/* Locks and barriers: only the engine uses the value, which starts at 0. */
 static inline bool is_lock(int op)
 {
     return op >= OP_ARRIVE && op <= OP_UNLOCK;
@@ -166,7 +166,7 @@ struct request {
     uint8_t weakened;
     uintptr_t addr;
     word operand, expected;
-    void *out;  /* where a failed compare-exchange puts what it read */
+    void *out;  /* where a failed compare-exchange stores the value that it read */
     uint64_t pc;
     uint32_t extra;
 };
@@ -174,15 +174,18 @@ struct request {
 enum state { T_NONE, T_PARKED, T_BLOCKED, T_DONE };
 enum why { WHY_NOTHING, WHY_ASSUME, WHY_EXIT, WHY_SPIN, WHY_LOCK, WHY_JOIN, WHY_STOPPED, WHY_BOUND };
 
-/* What the iteration that a thread has just been through means (spin.c). */
+/* Classification of the iteration that a thread has just completed (spin.c). */
 enum skip {
     SKIP_NOT,
     SKIP_BARE, /* it waited, and made no access that the next iteration does not make too */
-    SKIP_WAIT, /* it waited: state and memory are as they were when it began */
-    SKIP_RETRY /* they are as if its first read had read what its last one did */
+    SKIP_WAIT, /* it waited: state and memory are unchanged since it began */
+    SKIP_RETRY /* state and memory are as if its first read had returned the value of its last one */
 };
 
-/* A thread as it stood at a read, and what a plain store has overwritten: to see what it would have done with another value. */
+/*
+ * A snapshot of a thread at a read, and of what plain stores have overwritten: to see what it would do with another
+ * value.
+ */
 struct shot {
     int index; /* of the event */
     void *sp;
@@ -215,20 +218,20 @@ struct thread {
     struct request req, held; /* held: waits until a late store has become an event */
     int done;         /* events executed in this run */
     int spin_from;    /* a waiting loop: index of its first event */
-    int spin_end;     /* accesses up to this index are lost when the iteration is left out */
+    int spin_end;     /* accesses up to this index are lost when the iteration is omitted */
     struct {          /* a loop that was run to see whether it waits: what it read */
         int loc;
         word value;
     } awaits[LOOP];
     int awaited;      /* how many; 0 when the thread is not known to wait */
-    bool stays;       /* its iteration goes into the graph although it waits */
+    bool stays;       /* its iteration is added to the graph although it waits */
     uint64_t hash;    /* of its state, when hashed */
     bool hashed;
     bool decided;     /* skip is known */
     enum skip skip;
     uint32_t effects;
     uintptr_t plain; /* as in an event */
-    uintptr_t copy_to; /* of the structure assignment in hand */
+    uintptr_t copy_to; /* of the current structure assignment */
     struct late {        /* plain stores to atomic locations that have not become events yet */
         uintptr_t addr;
         int size;
@@ -236,7 +239,7 @@ struct thread {
     } *late_store;
     int late_room;
     int late, late_next; /* how many are left, and which comes next */
-    bool holds;          /* the engine turns them into events, and then goes on with held */
+    bool holds;          /* the engine turns them into events, and then continues with held */
     uint64_t late_pc;
     struct clock now; /* hb clock of its last executed event */
     struct change *change; /* of shadow cells by this thread, in this run (shadow.c) */
@@ -256,13 +259,13 @@ struct thread {
     int prints; /* how often it has printed */
     void *tls;
     void *keys[16];
-    struct shot shot[SHOTS]; /* its newest reads, since it last changed something that is not in stored */
-    struct stored stored[STORED]; /* plain stores to memory that others may know, since then */
+    struct shot shot[SHOTS]; /* its latest reads, since it last changed something that is not in stored */
+    struct stored stored[STORED]; /* plain stores to memory that others may access, since then */
 };
 
 extern struct thread thread[MAX_THREADS];
 extern struct thread *self; /* the thread whose code runs, NULL inside the engine */
-extern bool guessing; /* it runs to see what it would do, and is put back (run_guess) */
+extern bool guessing; /* it runs speculatively and is rolled back (run_guess) */
 _Noreturn void guess_stop(void);
 bool run_guess(struct thread *t, const struct shot *from, word value);
 void guess_touch(uintptr_t addr, size_t size, bool write);
@@ -295,19 +298,19 @@ enum { COVER_NAMES = 64, COVER_LENGTH = 48 };
 
 struct statistics {
     uint64_t executions, blocked, runs, steps;
-    uint64_t again; /* complete or blocked, with an iteration that changed nothing and was followed by others */
+    uint64_t again; /* complete or blocked, after an iteration that changed nothing and was followed by others */
     int longest, frames;
     int most_events[MAX_THREADS]; /* of each thread */
-    int stops;                    /* places where a thread was stopped */
-    double share; /* part of the tree behind us */
+    int stops;                    /* points where a thread was stopped */
+    double share; /* explored part of the tree */
     int cut;      /* which bounds were reached, as bits of enum cut */
     uint32_t weakened; /* which rules of --weaken changed a call, as bits */
     bool assumed; /* an assume failed */
-    bool polls;   /* an iteration with a lock and its unlock was left out */
+    bool polls;   /* an iteration with a lock and its unlock was omitted */
     bool tries;   /* a try-lock was added */
-    bool ranges;  /* the program asked for any integer */
-    uint64_t unrolled; /* call site of a loop that --unroll has cut */
-    char covered[COVER_NAMES][COVER_LENGTH]; /* names of explore_cover that were reached; an empty one behind the last */
+    bool ranges;  /* the program used a nondeterministic integer */
+    uint64_t unrolled; /* call site of a loop that --unroll has truncated */
+    char covered[COVER_NAMES][COVER_LENGTH]; /* names of explore_cover that were reached, terminated by an empty one */
 };
 
 extern struct statistics statistics;
@@ -317,10 +320,10 @@ bool cover_add(const char *name); /* libc.c */
 bool explore_add(int t); /* adds the pending event of thread t; false when no option is consistent */
 void explore_again(int t);
 const struct event *explore_went_on(void);
-void explore_undo(int stamp); /* takes back this event and those after it, which were added in this run */
+void explore_undo(int stamp); /* removes this event and those after it, which were added in this run */
 void explore_all(bool begins);
 void explore_replay(void);
-void finish_run(enum outcome o); /* main.c: what only a finished run can tell */
+void finish_run(enum outcome o); /* main.c: checks on a finished run */
 bool stop_now(void);            /* main.c: limits and progress */
 
 /* ---- shadow.c ---- */
@@ -379,7 +382,7 @@ bool spin_stuck(const struct thread *t, bool whatever);
 
 /* ---- lost.c ---- */
 
-extern bool lost_keeps; /* iterations that change nothing may be followed by others, at a price */
+extern bool lost_keeps; /* iterations that change nothing may be followed by others, at a cost */
 extern bool lost_alarm; /* an access that was lost could race: the exploration must start again and keep them */
 void lost_begin(void);
 void lost_iteration(const struct thread *t, int first, int end);
@@ -404,7 +407,7 @@ struct failure {
     bool other_write, write;
     bool other_atomic, atomic;
     bool freeing; /* the access was a free */
-    bool hangs;   /* the thread did not come back: it must not run again */
+    bool hangs;   /* the thread did not return: it must not run again */
     uintptr_t addr;
     int size;
     char text[400];
@@ -426,7 +429,7 @@ struct options {
     int jobs;
     int bound;          /* most events of one thread */
     int unroll;         /* most events of one call site in one thread, or 0 */
-    long low, high;     /* what any integer is */
+    long low, high;     /* values of a nondeterministic integer */
     double timeout;
     uint64_t most;      /* executions */
     const char *json, *svg, *save, *replay, *entry;
@@ -481,11 +484,11 @@ void report_write(const char *path, const char *verdict, double seconds);
 void trace_partner(void);
 bool trace_hidden(const struct event *e);
 
-/* Is the other access of the race plain, and shown right before this event of its thread? */
+/* Whether the other access of the race is plain, and shown right before this event of its thread. */
 bool trace_partner_precedes(const struct event *e);
 const char *order_name(int order);
 
-/* Atomic call sites that were executed, with the orders they had. */
+/* Atomic call sites that were executed, with their orders. */
 struct used_site {
     uint64_t pc;
     uint8_t op, order, fail_order, weakened;

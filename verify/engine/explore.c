@@ -3,13 +3,13 @@
  * The algorithm: TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022).
  *
  * A graph grows by one event of the program at a time. A read tries every write that coherence allows; a write tries
- * every place in modification order, and also revisits the reads that were inserted earlier and could have read it:
- * the read now reads the new write, and what was inserted after the read and does not lead to the write is deleted. A
- * revisit is taken only if everything it deletes had been added in the one way that a fresh run would add it
+ * every position in modification order, and also revisits the reads that were inserted earlier and could have read it:
+ * the read is changed to read this write, and events that were inserted after the read and do not lead to the write are
+ * deleted. A revisit is taken only if everything it deletes had been added in the one way that a fresh run would add it
  * (maximally), so that each consistent graph is reached exactly once.
  *
- * Alternatives that only go forward are remembered as (stamp, choice) and undone by cutting the graph; a revisit opens
- * a frame with a graph of its own. Memory is bounded by the depth of nested revisits, not by the number of executions.
+ * Alternatives without a revisit are stored as (stamp, choice) and undone by truncating the graph; a revisit opens a
+ * frame with a separate graph. Memory is bounded by the depth of nested revisits, not by the number of executions.
  */
 #include "engine.h"
 
@@ -21,7 +21,7 @@ enum choice { C_READ, C_PLACE, C_REVISIT, C_VALUE };
 struct item {
     enum choice kind;
     int32_t stamp;   /* the event that is still there when the choice is taken */
-    int32_t pos;     /* place in modification order to read from or to stand at; value of a choice */
+    int32_t pos;     /* position in modification order to read from or to insert at; value of a choice */
     int32_t reader;  /* a revisited read, or -1 */
     bool spurious;
     double weight;
@@ -78,13 +78,13 @@ static void split_weight(int before)
 
 /* ---- revisits ---- */
 
-/* Was e added before `limit`, or does it lead to the write w? */
+/* Whether e was added before `limit`, or leads to the write w. */
 static bool previous(int e, int limit, int w)
 {
     return e < 0 || (e != w && (e <= limit || in_clock(&ev(w)->porf, ev(e))));
 }
 
-/* Would a fresh run have added e this way? Previous: what was there when it did, or leads to w anyhow. */
+/* Whether a fresh run would have added e this way. Previous: events that existed then, or that lead to w. */
 static bool maximally_added(int e, int w)
 {
     const struct event *x = ev(e);
@@ -149,7 +149,7 @@ static word apply(const struct event *r, int thread_id)
     return r->size == 16 ? v : v & (((word)1 << r->size * 8) - 1);
 }
 
-/* Adds the write of a read-modify-write whose read is there; false when no place is left for it. */
+/* Adds the write of a read-modify-write whose read is in the graph; false when there is no position for it. */
 static bool add_rmw_write(int read)
 {
     int t = ev(read)->thread, loc = ev(read)->loc;
@@ -221,7 +221,7 @@ static int locate(const struct thread *t)
 {
     const struct request *q = &t->req;
     bool clash;
-    word now = read_memory(q->addr, q->size); /* also where the value is the engine's: the address must be good */
+    word now = read_memory(q->addr, q->size); /* also if only the engine uses the value: the address must be valid */
     int loc = graph_place(G, q->addr, life_of(q), q->size, is_lock(q->op) ? 0 : now, &clash);
 
     if (run_is_thread_local(q->addr))
@@ -256,7 +256,7 @@ static bool add_read(struct thread *t)
     for (int pos = floor; pos < newest; pos++) {
         word v = value_at(loc, pos);
         if (waits_at(e, v) || (spin_known(e->state, v) && shadow_quiet(e)))
-            continue; /* only the newest value is worth waiting at */
+            continue; /* waiting matters only at the newest value */
         push(C_READ, stamp, pos, -1, false);
         if (may_fail_spuriously(e, v))
             push(C_READ, stamp, pos, -1, true);
@@ -301,7 +301,7 @@ static bool add_other(const struct thread *t, enum kind kind, int rf)
 
 static bool someone_went_on; /* in any graph so far */
 
-/* A choice of 0 to limit - 1; what is not 0 is an alternative. */
+/* A choice of 0 to limit - 1; values above 0 are alternatives. */
 static void add_choice(const struct thread *t, word limit)
 {
     int stamp = G->count;
@@ -311,7 +311,7 @@ static void add_choice(const struct thread *t, word limit)
         push(C_VALUE, stamp, (int)v, -1, false);
 }
 
-/* The event behind an iteration that changed nothing and was followed by others; no graph has more than one. */
+/* The event after an iteration that changed nothing and was followed by others; no graph has more than one. */
 const struct event *explore_went_on(void)
 {
     for (int s = 0; s < G->count && someone_went_on; s++)
@@ -320,7 +320,7 @@ const struct event *explore_went_on(void)
     return NULL;
 }
 
-/* The thread has been through an iteration that changed nothing: it stops here, or goes on (spin.c). */
+/* The thread has completed an iteration that changed nothing: it stops here, or continues (spin.c). */
 void explore_again(int t)
 {
     int before = top->count;
@@ -440,7 +440,7 @@ static bool take_value(const struct item *c)
     return true;
 }
 
-/* The write stands where it was put; checks it, and completes a read-modify-write that reads it. */
+/* The write is in its position; checks it, and completes a read-modify-write that reads it. */
 static bool settle(int write, int reader, bool spurious)
 {
     if (reader >= 0) {
@@ -461,7 +461,7 @@ static bool take_place(const struct item *c)
     return settle(c->stamp, c->reader, c->spurious);
 }
 
-/* Opens a frame with what the revisit keeps; gives the new stamps of the write and the read. */
+/* Opens a frame with the events that the revisit keeps; returns the new stamps of the write and the read. */
 static void open_revisit(const struct item *c, int *write, int *reader)
 {
     copy_room();
@@ -514,7 +514,7 @@ static bool take_revisit(const struct item *c)
     return placed;
 }
 
-/* Goes back to the newest alternative that can be taken; false when there is none left. */
+/* Backtracks to the newest alternative that can be taken; false when there is none left. */
 static bool backtrack(void)
 {
     while (frames && !time_is_up) {
@@ -545,7 +545,7 @@ static bool backtrack(void)
     return false;
 }
 
-/* Somebody has nothing to do: the oldest choice goes there, with the graph it is to be taken on. */
+/* Another process is idle: it gets the oldest choice, with the graph to take it on. */
 static void give_away(void)
 {
     static struct graph part;
@@ -599,7 +599,7 @@ static void note_run(enum outcome o)
             statistics.most_events[t] = G->thread[t].count;
 }
 
-/* Explores everything; begins is false in a helping process, which only takes work from others. */
+/* Explores everything; begins is false in a helper process, which only takes work from others. */
 void explore_all(bool begins)
 {
     struct statistics before = statistics;
@@ -608,7 +608,7 @@ void explore_all(bool begins)
     G = &frame_push()->graph;
     graph_reset(G);
     weight = 1;
-    lost_keeps |= options.jobs > 1; /* what is lost is known to one process only */
+    lost_keeps |= options.jobs > 1; /* lost accesses are known to one process only */
     if (!begins && !get_work())
         return;
     do {
@@ -634,7 +634,7 @@ void explore_all(bool begins)
     } while (backtrack() || get_work());
 }
 
-/* One saved execution again. */
+/* Replays one saved execution. */
 void explore_replay(void)
 {
     frames = 0;

@@ -2,9 +2,9 @@
 /*
  * Execution graphs.
  *
- * Events sit in one array in the order in which they were inserted; the index is the event's stamp. Cutting the graph
- * back to a stamp undoes everything that came later, and keeping a subset is a compaction that preserves the order, so
- * clocks of kept events (which count events per thread) stay valid.
+ * Events are stored in one array in the order in which they were inserted; the index is the event's stamp. Truncating
+ * the graph to a stamp undoes everything that came later, and keeping a subset is a compaction that preserves the
+ * order, so clocks of kept events (which count events per thread) stay valid.
  */
 #include "engine.h"
 
@@ -139,7 +139,7 @@ static int place_id(struct graph *g, uintptr_t addr, int life)
 
 bool graph_has_place(struct graph *g, uintptr_t addr, int life)
 {
-    int id = place_id(g, addr, life); /* may move the places */
+    int id = place_id(g, addr, life); /* may reallocate the places */
     return g->place[id].last >= 0;
 }
 
@@ -207,7 +207,7 @@ void graph_cut(struct graph *g, int stamp)
     }
 }
 
-/* Copies the events marked in keep; map gives their stamps in the copy. */
+/* Copies the events marked in keep; map receives their stamps in the copy. */
 void graph_keep(const struct graph *from, struct graph *to, const bool *keep, int32_t *map)
 {
     int n = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls that gcc -fsanitize=thread puts into the program: one before each plain access, one instead of each atomic
- * operation. Atomic hooks fill in a request and end in step(), as a tail call, so that they leave no frame behind.
+ * The calls that gcc -fsanitize=thread inserts into the program: one before each plain access, one instead of each
+ * atomic operation. Atomic hooks fill in a request and end in step(), as a tail call, so that they leave no stack
+ * frame.
  */
 #include "engine.h"
 
@@ -10,7 +11,7 @@
 
 #define PC ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
-/* The stores have happened by now: what they put there. */
+/* The stores have been executed: reads the values that they wrote. */
 void late_values(struct thread *t)
 {
     for (int i = 0; i < t->late; i++)
@@ -26,7 +27,7 @@ struct request late_request(struct thread *t)
     return (struct request){.op = OP_PLAIN, .size = (uint8_t)l->size, .addr = l->addr, .pc = t->late_pc, .operand = l->value};
 }
 
-/* Makes late stores events before the thread goes on to its next plain access (run.c: hold). */
+/* Turns late stores into events before the thread continues to its next plain access (run.c: hold). */
 void flush_plain(void)
 {
     if (!self->late)
@@ -50,7 +51,7 @@ static void add_late(const struct place *p, uint64_t pc)
     self->late_pc = pc;
 }
 
-/* While a thread is run to see what it would do, its stores are logged and no access is checked. */
+/* While a thread runs speculatively, its stores are logged and no access is checked. */
 static void guess_access(uintptr_t addr, size_t size, bool write)
 {
     guess_touch(addr, size, write);
@@ -107,7 +108,7 @@ static inline void copies(const void *p, bool write)
         self->copy_to = (uintptr_t)p;
 }
 
-/* Sixteen bytes at once are most often a structure that is copied, padding and all. */
+/* An access of sixteen bytes is usually a copy of a structure including its padding. */
 #define PLAIN16(NAME, WRITE) void __tsan_##NAME##16(void *p) { copies(p, WRITE), plain((uintptr_t)p, 16, WRITE, true, PC); }
 PLAIN16(read, false)
 PLAIN16(write, true)
@@ -128,8 +129,8 @@ void __tsan_write_range(void *p, size_t size)
 }
 
 /*
- * The wrapper puts these where a structure is assigned, instead of the second hook: what was undefined stays so. The
- * store is still to come, so that it must not become an event here.
+ * The wrapper inserts these where a structure is assigned, instead of the second hook: undefined bytes stay undefined.
+ * The store has not been executed yet, so it must not become an event here.
  */
 void __tsan_copy_range(void *p, size_t size)
 {
@@ -150,7 +151,7 @@ void __tsan_copy16(void *p)
 void __tsan_init(void) {}
 void __tsan_func_entry(void *pc) { (void)pc; }
 
-/* The caller is about to return: its locals, below the frame pointer that it has saved for us, come to their end. */
+/* The caller is about to return: the lifetime of its locals, below the frame pointer that it has saved, ends. */
 void __tsan_func_exit(void)
 {
     uintptr_t frame = *(uintptr_t *)__builtin_frame_address(0);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program can tell explore beyond assert and __VERIFIER_assume. The wrapper puts this header on the path.
+ * The interface of explore for programs, beyond assert and __VERIFIER_assume. The wrapper adds this header to the
+ * include path.
  *
- * Linearizability: mark each operation with explore_begin and explore_end, and give the sequential specification once,
- * before the threads start. In every complete execution there must then be an order of the operations that respects
+ * Linearizability: mark each operation with explore_begin and explore_end, and register the sequential specification
+ * once, before the threads start. In every complete execution there must be an order of the operations that respects
  * "ended before the other began" (happens-before) and in which the specification allows every result.
  *
  *     struct spec { int value; };
@@ -15,13 +16,14 @@
  *     long v = pop();
  *     explore_end(v);
  *
- * The specification runs outside of the program: it may use its arguments only.
+ * The specification runs outside of the program: it may only use its arguments.
  *
- * explore_choose(n) returns each of 0 to n - 1 in some executions: a random word, a malloc that fails, an event that may or
- * may not happen. __VERIFIER_nondet_bool() has both values, __VERIFIER_nondet_int() and the other integers those of --nondet.
+ * explore_choose(n) returns each of 0 to n - 1 in some executions: a random word, a malloc that fails, an event that
+ * may or may not happen. __VERIFIER_nondet_bool() has both values, __VERIFIER_nondet_int() and the other integers those
+ * of --nondet.
  *
- * explore_cover("name") marks a place that some execution must reach, or else the program shows less than it seems to. The
- * names that were reached are printed behind the verdict and listed in the JSON result.
+ * explore_cover("name") marks a point that some execution must reach, or else the program shows less than it seems to.
+ * The names that were reached are printed after the verdict and listed in the JSON result.
  */
 #ifndef LADE_EXPLORE_H
 #define LADE_EXPLORE_H

@@ -13,7 +13,7 @@
 #include <threads.h>
 
 #define X(NAME) lade_x_##NAME
-/* Address of the call; also notes where the program's own part of the stack ends. */
+/* Address of the call; also records where the program's own part of the stack ends. */
 #define PC (self->top = (char *)__builtin_frame_address(0) + 16, (uint64_t)(uintptr_t)__builtin_return_address(0))
 
 #pragma GCC visibility push(default)
@@ -147,7 +147,7 @@ _Noreturn void X(thrd_exit)(int result)
     thread_exit();
 }
 
-/* Scheduling hints mean nothing here. */
+/* Scheduling hints have no effect here. */
 int X(sched_yield)(void) { return 0; }
 void X(thrd_yield)(void) {}
 int X(usleep)(unsigned us) { (void)us; return 0; }
@@ -157,7 +157,7 @@ int X(thrd_sleep)(const void *a, void *b) { (void)a, (void)b; return 0; }
 
 /* ---- mutexes: an acquiring exchange that waits, and a releasing store ---- */
 
-/* Who holds it, as far as this thread knows: its own last operation on it is the newest it can have seen. */
+/* The holder, as far as this thread knows: its own last operation on it is the newest that it can have seen. */
 static bool holds(const void *m)
 {
     int loc = shadow_owner((uintptr_t)m);
@@ -190,7 +190,7 @@ static void unlock(void *m, uint64_t pc)
     ask(OP_UNLOCK, m, 1, 0, RELEASE, 0, pc);
 }
 
-/* Initialising and destroying a mutex are stores to it; that they come at the right time is what is checked. */
+/* Initialising and destroying a mutex are stores to it; the checks are about their order. */
 static void set_up(void *m, size_t size, uint64_t pc)
 {
     flush_plain();
@@ -198,7 +198,9 @@ static void set_up(void *m, size_t size, uint64_t pc)
     ask(OP_UNLOCK, m, 1, 0, RELAXED, 0, pc);
 }
 
-/* What the mutex went through before is decided by the graph: in a run that replays it, it has later events too. */
+/*
+ * The graph determines the earlier state of the mutex: in a run that replays the graph, the mutex has later events too.
+ */
 static void destroy(void *m, uint64_t pc)
 {
     ask(OP_UNLOCK, m, 1, DESTROYED, RELAXED, 0, pc);
@@ -219,7 +221,7 @@ int X(pthread_mutex_init)(pthread_mutex_t *m, const pthread_mutexattr_t *a)
     return 0;
 }
 
-/* A static initialiser may ask for another kind. Looked at once the address is known to be good. */
+/* A static initialiser may select another kind. Checked once the address is known to be valid. */
 static void check_kind(const pthread_mutex_t *m, uint64_t pc)
 {
     if (m->__data.__kind != PTHREAD_MUTEX_TIMED_NP)
@@ -249,9 +251,9 @@ int X(mtx_trylock)(mtx_t *m) { return trylock(m, PC) ? thrd_success : thrd_busy;
 int X(mtx_unlock)(mtx_t *m) { return unlock(m, PC), thrd_success; }
 void X(mtx_destroy)(mtx_t *m) { destroy(m, PC); }
 
-/* ---- barriers: arrivals are counted; who is early waits for the count that completes its round ---- */
+/* ---- barriers: arrivals are counted; an early thread waits for the count that completes its round ---- */
 
-/* The count of arrivals is at the start and goes on when the barrier is initialised again. Behind it: */
+/* The count of arrivals is at the start of the barrier and continues when it is initialised again. After the count: */
 struct rounds {
     unsigned size; /* 0: not initialised, or destroyed */
     unsigned first; /* the count at which it was initialised */
@@ -265,7 +267,7 @@ static struct rounds *rounds_of(pthread_barrier_t *b, bool write, uint64_t pc)
 
 int X(pthread_barrier_init)(pthread_barrier_t *b, const pthread_barrierattr_t *a, unsigned n)
 {
-    /* What lies on a stack may be what another call has left there. */
+    /* Bytes on a stack may be left over from another call. */
     bool stack = shadow_on_stack((uintptr_t)b);
 
     if (a || !n)
@@ -385,7 +387,7 @@ char *X(strcpy)(char *to, const char *from)
     return memcpy(to, from, n);
 }
 
-/* What a function reads of a string, and no more than n bytes. */
+/* The bytes that a function reads of a string, at most n. */
 static size_t look(const char *s, size_t n, uint64_t pc)
 {
     size_t m = strnlen(s, n);
@@ -446,7 +448,7 @@ NUMBER(X(strtoul), strtoul, unsigned long)
 NUMBER(X(strtoll), strtoll, long long)
 NUMBER(X(strtoull), strtoull, unsigned long long)
 
-/* ---- ends and output ---- */
+/* ---- termination ---- */
 
 _Noreturn void X(__assert_fail)(const char *text, const char *file, unsigned line, const char *function)
 {
@@ -461,7 +463,10 @@ _Noreturn void X(abort)(void)
     abort();
 }
 
-/* The process ends. What the other threads can still do they could have done before, so they go on; nobody joins this one. */
+/*
+ * The process ends. What the other threads can still do they could have done before, so they continue; no thread joins
+ * this one.
+ */
 _Noreturn void X(exit)(int code)
 {
     if (code)
@@ -508,7 +513,7 @@ NONDET(X(__VERIFIER_nondet_longlong), long long)
 NONDET(X(__VERIFIER_nondet_ulonglong), unsigned long long)
 NONDET(X(__VERIFIER_nondet_size_t), size_t)
 
-/* ---- places that must be reached ---- */
+/* ---- points that must be reached ---- */
 
 bool cover_add(const char *name)
 {
@@ -600,7 +605,7 @@ int X(snprintf)(char *to, size_t n, const char *format, ...)
     check_strings(format, list, PC);
     va_copy(again, list);
     int r = vsnprintf(NULL, 0, format, list);
-    if (n) /* what it stores, no more */
+    if (n) /* only the bytes that it stores */
         plain((uintptr_t)to, (size_t)r < n ? (size_t)r + 1 : n, true, false, PC);
     vsnprintf(to, n, format, again);
     va_end(again);

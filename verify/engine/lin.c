@@ -34,7 +34,7 @@ void X(explore_spec)(size_t size, bool (*step_function)(void *, int, long, long)
     spec_size = size;
 }
 
-/* A mark is an event, so that it has a place in happens-before. */
+/* A mark is an event, so that it is part of happens-before. */
 static void mark(bool end, int op, long value, uint64_t pc)
 {
     self->req = (struct request){.op = OP_MARK, .extra = end, .operand = (word)(unsigned long)value,
@@ -85,7 +85,7 @@ static void collect(void)
             fail(ERR_UNSUPPORTED, ev(list[i].begin)->pc, 0, "explore_begin without explore_end");
 }
 
-/* Is there an order of the operations not in `done` that the specification allows from this state? */
+/* Whether there is an order of the operations not in `done` that the specification allows from this state. */
 static bool order_exists(unsigned done, const char *state)
 {
     char next[STATE];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Accesses that are lost with an iteration that is left out (spin.c), and whether one of them could race.
+ * Accesses that are lost with an omitted iteration (spin.c), and whether one of them could race.
  *
- * Say thread T made access a in an iteration that changed nothing, and went on; b is an access of another thread U that
- * conflicts with a. If b does not depend on what T did afterwards, the run in which T is blocked behind the iteration has
- * both, and the race is found there. So b is causally after T went on (in porf), and yet not ordered after it (in hb), or
- * a would be ordered before it. Both sides are written down for the whole exploration: the lost accesses of T, with the
- * index of the event at which the iteration began and what its first read saw; and the accesses of U in such a gap
- * between porf and hb, with the values that the graph then had to offer. When the two could meet, the exploration starts
- * again and keeps iterations (explore_again).
+ * Let thread T make access a in an iteration that changed nothing, and then continue; b is an access of another thread
+ * U that conflicts with a. If b does not depend on what T did afterwards, the run in which T is blocked after the
+ * iteration has both, and the race is found there. Otherwise b is causally after T continued (in porf), and yet not
+ * ordered after it (in hb), or a would be ordered before it. Both sides are recorded for the whole exploration: the
+ * lost accesses of T, with the index of the event at which the iteration began and the value of its first read; and the
+ * accesses of U in such a gap between porf and hb, with the values that the graph offered then. When the two could
+ * meet, the exploration restarts and keeps iterations (explore_again).
  */
 #include "engine.h"
 
@@ -27,7 +27,7 @@ struct lost {
 
 struct gap {
     int next;
-    int16_t thread;        /* the one that went on */
+    int16_t thread;        /* the thread that continued */
     int16_t low, high;     /* indices of its events that are in porf, but not in hb */
     uint8_t bytes;
     bool write, atomic;
@@ -120,7 +120,7 @@ static void compare(const struct lost *l, const struct gap *g)
         lost_alarm = true;
 }
 
-/* Which bytes of the word at a the access touches. */
+/* The bytes of the word at a that the access touches. */
 static uint8_t bytes_of(uintptr_t a, uintptr_t addr, size_t size)
 {
     unsigned first = addr > a ? (unsigned)(addr - a) : 0, end = addr + size < a + WORD ? (unsigned)(addr + size - a) : WORD;
@@ -149,15 +149,15 @@ static void lose_from(const struct thread *t, int from, uintptr_t addr, size_t s
     }
 }
 
-/* May an iteration contain this event? */
+/* Whether an iteration may contain this event. */
 static bool goes(const struct event *e)
 {
     return e->kind == E_READ || e->kind == E_FENCE || e->kind == E_CHOICE || (e->kind == E_WRITE && ((e->flags & F_RMW) || is_lock(e->op)));
 }
 
 /*
- * The iteration may lie within another one, of an outer loop, that is left out as well. Where that begins is not known yet: at
- * any read before.
+ * The iteration may be part of an iteration of an outer loop that is omitted as well. Its start is not known yet: it
+ * may be any earlier read.
  */
 static void lose(const struct thread *t, uintptr_t addr, size_t size, bool write, bool atomic)
 {
@@ -170,7 +170,7 @@ static void lose(const struct thread *t, uintptr_t addr, size_t size, bool write
     }
 }
 
-/* The thread is blocked behind an iteration whose accesses, from this event on and before the other, are lost. */
+/* The thread is blocked after an iteration whose accesses, from this event on and before the other, are lost. */
 void lost_iteration(const struct thread *t, int first, int end)
 {
     const struct event *e = ev(G->thread[t->id].at[t->spin_from]);
@@ -204,7 +204,7 @@ void lost_begin(void)
     pendings = 0;
 }
 
-/* Another thread accesses the stack of t; or a run is dropped although t looked at its own stack in the iteration. */
+/* Another thread accesses the stack of t; or a run is dropped although t read its own stack in the iteration. */
 void lost_stack(int t, bool shared)
 {
     static uint32_t known[2];
@@ -213,7 +213,7 @@ void lost_stack(int t, bool shared)
     lost_alarm |= !lost_keeps && (known[0] & known[1] & 1u << t);
 }
 
-/* A thread, whose last event or the one in hand is this, makes an access. */
+/* A thread whose last or current event is this one makes an access. */
 void lost_access(const struct event *e, uintptr_t addr, size_t size, bool write, bool atomic)
 {
     if (!memcmp(&e->porf, &e->hb, sizeof e->hb))
@@ -268,7 +268,7 @@ static void enter(struct spot *s, struct gap new)
 /* The run is over. */
 void lost_end(void)
 {
-    struct gap known[MAX_THREADS]; /* the last gap behind each thread, with its offer */
+    struct gap known[MAX_THREADS]; /* the last gap after each thread, with its offer */
 
     for (int t = 0; t < MAX_THREADS; t++)
         known[t].high = -1;

@@ -47,7 +47,7 @@ __attribute__((noinline, visibility("default"))) void lade_explore_failed(void)
     __asm__ volatile("");
 }
 
-/* Records what went wrong. Called by a thread of the program it does not return; called by the engine it does. */
+/* Records a failure. Does not return when called by a thread of the program; returns when called by the engine. */
 void fail(enum error kind, uint64_t pc, uintptr_t addr, const char *format, ...)
 {
     if (guessing)
@@ -79,9 +79,9 @@ void engine_bug(const char *format, ...)
     _exit(4);
 }
 
-/* ---- what only a finished run can tell ---- */
+/* ---- checks on a finished run ---- */
 
-/* Somebody waits, and nothing will ever change. */
+/* Whether a thread waits although nothing can change. */
 static void check_progress(void)
 {
     struct thread *spins = NULL, *locks = NULL, *joins = NULL;
@@ -103,7 +103,7 @@ static void check_progress(void)
     }
     struct thread *who = spins ? spins : locks ? locks : joins;
     if (!who || (who == joins && stopped))
-        return; /* joins of a stopped thread wait for ever by right */
+        return; /* a join of a stopped thread may wait forever */
     uint64_t pc = who != locks ? who->req.pc : ev(G->thread[who->id].at[who->done - 1])->pc;
     failure.thread = who->id;
     if (stopped)
@@ -134,7 +134,7 @@ static void show_progress(double t)
             (unsigned long long)statistics.executions, (unsigned long long)statistics.blocked, 100 * statistics.share, left);
 }
 
-/* The timer looks at the clock for everybody. */
+/* The timer checks the clock for the whole process. */
 static void tick(int number)
 {
     static uint64_t runs, steps;
@@ -315,7 +315,7 @@ static void parse(int argc, char **argv)
         usage("--max-events 1 to 30000");
 }
 
-/* Stops each thread but main after each of its steps in turn: the others must still come to an end. */
+/* Stops each thread except main after each of its steps: the others must still end. */
 static void stop_each(void)
 {
     struct statistics all = statistics;
@@ -395,9 +395,11 @@ static void print_bound(void)
 static int conclude(double seconds)
 {
     if (statistics.polls && statistics.tries)
-        statistics.cut |= CUT_POLL; /* what a try-lock saw in between was left out */
-    /* Each blocked execution stood for others that go on; when there is none that ends, something was wrong. And some run
-       must have come to an end of one kind or the other, or what was left out was everything. */
+        statistics.cut |= CUT_POLL; /* states that a try-lock could see in between were omitted */
+    /*
+     * Each blocked execution stands for others that continue; if no execution ends, there is an error. And some run
+     * must have ended one way or the other; otherwise every execution was omitted.
+     */
     bool nothing = !failure.kind && !statistics.executions && !statistics.cut && !options.replay &&
                    (!statistics.blocked || (!statistics.assumed && options.liveness));
     if (nothing)
@@ -444,7 +446,7 @@ __attribute__((visibility("default"))) int lade_explore_main(int argc, char **ar
 {
     parse(argc, argv);
     if (getenv("LADE_EXPLORE_CHILD"))
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the wrapper must not leave it behind */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the wrapper must remove it */
     symbol_init(tables[0], tables[1]);
     spin_init(tables[2], tables[3]);
     if (!weaken_resolve())

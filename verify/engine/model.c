@@ -2,11 +2,11 @@
 /*
  * Memory models.
  *
- * RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017) with the release sequences of C++20. Events are inserted as
- * the newest of their thread, so no cycle in program order and reads-from can arise; coherence is a lower limit on the
- * place in modification order (model_floor), atomicity is adjacency there, and what is left is the order of seq_cst
- * events (psc), a search for a cycle. RA is the same without that search. SC and TSO read every access as acquire and
- * release and search for a cycle of their own.
+ * RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017) with the release sequences of C++20. Events are inserted as the
+ * newest of their thread, so no cycle in program order and reads-from can arise; coherence is a lower limit on the
+ * position in modification order (model_floor), atomicity is adjacency there, and the order of seq_cst events (psc)
+ * remains, which is a search for a cycle. RA is the same without that search. SC and TSO treat every access as acquire
+ * and release and have a separate search for a cycle.
  */
 #include "engine.h"
 
@@ -28,7 +28,7 @@ bool order_releases(int order)
     return order == RELEASE || order == ACQ_REL || order == SEQ_CST;
 }
 
-/* The order that counts: a compare-exchange that failed has only its failure order. */
+/* The effective order: a compare-exchange that failed has only its failure order. */
 int order_of(const struct event *e)
 {
     bool failed = e->kind == E_READ && (e->op == OP_CAS || e->op == OP_TRYLOCK) && !(e->flags & F_RMW);
@@ -90,7 +90,7 @@ void model_read(int stamp)
         clock_join(&e->hb, &w->rel);
 }
 
-/* An acquire fence takes in what the reads before it in its thread could have acquired. */
+/* An acquire fence acquires what earlier reads of its thread could have acquired. */
 static void acquire_earlier(struct event *e)
 {
     for (int i = 0; i < e->index; i++) {
@@ -131,7 +131,7 @@ void model_clocks(int stamp)
     }
 }
 
-/* The newest place in mo of loc that something inside the clock wrote or read; `except` is not looked at. */
+/* The newest position in mo of loc that an event inside the clock wrote or read; `except` is ignored. */
 static int floor_in(const struct clock *c, int loc, int except)
 {
     int floor = 0;
@@ -239,13 +239,13 @@ static bool psc_access_fence(int a, int f)
     return false;
 }
 
-/* Did the thread make a plain access to another location just before this event? */
+/* Whether the thread made a plain access to another location just before this event. */
 static bool plain_before(const struct event *e, int loc)
 {
     return e->plain && e->plain - G->place[loc].addr >= G->place[loc].size;
 }
 
-/* Is this step of program order one that stays at the location? Marks and choices are no accesses. */
+/* Whether this step of program order stays at the location. Marks and choices are not accesses. */
 static bool stays_at(const struct event *e, int loc)
 {
     return e->loc == loc || e->kind == E_MARK || e->kind == E_CHOICE;
@@ -259,7 +259,7 @@ static bool psc_accesses(int a, int b)
         return x->index < y->index;
     if (x->loc == y->loc && (hb(a, b) || mo_or_rb(x, y)))
         return true;
-    /* sb, hb, sb; RC11 asks that both sb steps change the location, GenMC does not. */
+    /* sb, hb, sb; RC11 requires that both sb steps change the location, GenMC does not. */
     int from = po_next(x), to = po_prev(y), last = b;
     while (from >= 0 && !options.genmc && stays_at(ev(from), x->loc) && !plain_before(ev(from), x->loc))
         from = po_next(ev(from));
@@ -339,7 +339,7 @@ static void walk_to(int stamp)
     }
 }
 
-/* Under TSO a store may linger: only later stores, read-modify-writes and full fences wait for it. */
+/* Under TSO a store may be delayed: only later stores, read-modify-writes and full fences wait for it. */
 static bool drains(const struct event *e)
 {
     if (e->kind == E_WRITE)

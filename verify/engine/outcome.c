@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What complete executions print, with --outcomes: each distinct output and how many executions gave it. Otherwise
- * output is muted: it would appear thousands of times over.
+ * The output of complete executions, with --outcomes: each distinct output and the number of executions that printed
+ * it. Otherwise output is suppressed: it would appear thousands of times.
  */
 #include "engine.h"
 
@@ -24,7 +24,7 @@ void outcome_begin(void)
     text[0] = 0;
 }
 
-/* What was counted so far does not count. */
+/* Discards the counts so far. */
 void outcome_forget(void)
 {
     while (seen_count)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One run of the program against the graph in hand.
+ * One run of the program against the current graph.
  *
- * The program's threads are coroutines. Each runs natively until it wants to do something that other threads can tell
- * (an atomic access, a fence, a lock, a create or join), and parks. First the events that the graph already has are
- * replayed: a thread goes on when what its event reads has been executed. Then new events are added, always for the
- * lowest thread that can go on, so that the next event is a function of the graph.
+ * The program's threads are coroutines. Each runs natively until its next operation that other threads can observe (an
+ * atomic access, a fence, a lock, a create or join), and parks. First the events that the graph already has are
+ * replayed: a thread continues when the write that its event reads has been executed. Then new events are added, always
+ * for the lowest thread that can continue, so that the next event is a function of the graph.
  */
 #include "engine.h"
 
@@ -25,7 +25,7 @@ struct thread thread[MAX_THREADS];
 struct thread *self;
 
 void *engine_sp __attribute__((visibility("hidden")));
-static void *engine_home; /* where an abandoned thread's last switch is written to */
+static void *engine_home; /* where the last switch of an abandoned thread saves its state */
 static jmp_buf escape;
 static uintptr_t data_low;
 static size_t data_size;
@@ -34,7 +34,7 @@ static char *tls_low;
 static size_t tls_size;
 static char *tls_copy;
 static int (*program)(int, char **);
-enum { HOOKS = 512 }; /* stack that hooks use below a parked thread's */
+enum { HOOKS = 512 }; /* stack space that hooks use below the stack pointer of a parked thread */
 static volatile bool touching;
 static bool main_returned;
 bool guessing;
@@ -85,7 +85,7 @@ static void crash(int number, siginfo_t *info, void *context)
     siglongjmp(escape, 1);
 }
 
-/* Which child each thread number stands for: the same in every run and, being shared memory, in every process. */
+/* The child that each thread number stands for: the same in every run and, in shared memory, in every process. */
 static struct family {
     atomic_flag busy;
     int count;
@@ -118,7 +118,7 @@ int run_child(int parent, int n)
     return found;
 }
 
-/* The program has not come to a step for too long; called by the timer. */
+/* The program has not reached a step for too long; called by the timer. */
 void run_hangs(bool expired)
 {
     if (!self)
@@ -213,7 +213,7 @@ static void thread_begin(struct thread *t)
 {
     void **sp = (void **)(void *)t->stack_high;
 
-    /* The stack starts out as it did in every other run. */
+    /* The stack has the same initial content in every run. */
     memset(t->deepest, 0, (size_t)(t->stack_high - t->deepest));
     t->deepest = t->stack_high;
     *--sp = NULL; /* return address of thread_body, which never returns */
@@ -250,8 +250,9 @@ static void thread_begin(struct thread *t)
 }
 
 /*
- * A plain store to a location that is otherwise atomic (initialisation for reuse, say) is an event, but its hook came
- * before the store. The thread has parked since: the value is in memory, and the event goes before what it wants next.
+ * A plain store to a location that is otherwise atomic (for example, initialisation for reuse) is an event, but its
+ * hook ran before the store. The thread has parked since: the value is in memory, and the event is inserted before its
+ * next request.
  */
 static void hold(struct thread *t)
 {
@@ -285,14 +286,14 @@ static void resume(struct thread *t, word answer)
         t->deepest = (char *)t->sp - HOOKS < t->stack_low + 4096 ? t->stack_low + 4096 : (char *)t->sp - HOOKS;
 }
 
-/* The running thread stops for good. */
+/* The running thread stops permanently. */
 void run_abandon(void)
 {
     engine_switch(&engine_home, engine_sp, 0);
     abort();
 }
 
-/* ---- what a thread would do ---- */
+/* ---- speculative runs ---- */
 
 void guess_stop(void)
 {
@@ -300,7 +301,7 @@ void guess_stop(void)
     run_abandon();
 }
 
-/* The accesses that it makes then; what does not fit counts as not made. */
+/* The accesses that it makes in that run; an access beyond the limit counts as not made. */
 static struct touch guessed[64];
 static int guesses;
 
@@ -310,7 +311,7 @@ void guess_touch(uintptr_t addr, size_t size, bool write)
         guessed[guesses++] = (struct touch){.addr = addr, .size = (uint32_t)size, .write = write};
 }
 
-/* Which of the accesses that the thread has made since its last event were made then too? True when all were. */
+/* Marks the accesses since the last event of the thread that were made in that run too. True when all were. */
 static bool guessed_all(struct thread *t)
 {
     bool all = true;
@@ -337,7 +338,7 @@ static void put_stored(const struct stored *s, const word *value)
     memcpy((void *)s->addr, value, (size_t)s->size); /* NOLINT */
 }
 
-/* Runs the thread up to its next request; false when it did something that cannot be taken back. */
+/* Runs the thread up to its next request; false when it did something that cannot be undone. */
 static bool guess_request(struct thread *t, const struct shot *from, word value)
 {
     guesses = 0;
@@ -377,15 +378,16 @@ static bool same_request(const struct request *a, const struct request *b)
 }
 
 /*
- * Would the thread stand as it does now, with the same memory, if its read at `from` had read this value? Found by doing
- * it: stack and plain stores since then are put back, the thread runs to its next request, and all is as before. If it got
- * here without an access that it has made since its last event, that one too is lost with the iteration (spin_end).
+ * Whether the thread would be in its current state, with the same memory, if its read at `from` had read this value.
+ * This is tested by a run: stack and plain stores since then are rolled back, the thread runs to its next request, and
+ * everything is restored. If it got here without an access that it has made since its last event, that access too is
+ * lost with the iteration (spin_end).
  */
 bool run_guess(struct thread *t, const struct shot *from, word value)
 {
     static char kept[STACK_SIZE];
     static struct thread before;
-    enum { BELOW = 512, HEAD = offsetof(struct thread, shot) }; /* below: what functions use of the stack meanwhile */
+    enum { BELOW = 512, HEAD = offsetof(struct thread, shot) }; /* below: stack space that functions use in the meantime */
     char *low = (char *)(t->sp < from->sp ? t->sp : from->sp) - BELOW;
     word now[STORED], then[STORED];
     uint64_t state = spin_state(t);
@@ -470,7 +472,7 @@ static void first_touch(struct thread *t, struct event *e)
         fail(ERR_UNSUPPORTED, e->pc, p->addr, "atomic accesses of different sizes overlap");
     }
     p->fresh = !shadow_defined(p->addr, p->size);
-    /* A stack holds leftovers, of hooks too; they matter when they are read. */
+    /* A stack holds stale data, also of hooks; it matters only when it is read. */
     bool matters = !is_lock(e->op) && (!shadow_on_stack(p->addr) || (e->kind == E_READ && e->rf == INIT));
     if (matters && p->init != read_memory(p->addr, p->size))
         diverged(t, "initial value");
@@ -486,7 +488,7 @@ static void touch_access(struct thread *t, struct event *e, bool write)
         return;
     if (shadow_owner(p->addr) != e->loc)
         first_touch(t, e);
-    bool copied = e->rf >= 0 && ev(e->rf)->op == OP_PLAIN; /* its value may be as undefined as where it comes from */
+    bool copied = e->rf >= 0 && ev(e->rf)->op == OP_PLAIN; /* its value is undefined if its source is */
     if (e->kind == E_READ && (e->rf == INIT ? p->fresh : copied && !shadow_defined(p->addr, p->size)) && !failure.kind)
         fail(ERR_UNINIT, e->pc, p->addr, "load of memory that was never stored to");
     if (write && !failure.kind && e->op != OP_PLAIN)
@@ -533,7 +535,7 @@ static bool store_expected(struct thread *t, const struct event *e)
     return true;
 }
 
-/* Behind an iteration that changed nothing: the thread stops here, or goes on with what it wants to do next. */
+/* After an iteration that changed nothing: the thread stops here, or continues with its next request. */
 static bool execute_again(struct thread *t, const struct event *e)
 {
     t->done++;
@@ -549,7 +551,7 @@ static bool execute_again(struct thread *t, const struct event *e)
     return false;
 }
 
-/* Executes the next event of a thread that has it in the graph; true when the thread may go on. */
+/* Executes the next event of a thread that has it in the graph; true when the thread may continue. */
 static bool execute(struct thread *t)
 {
     int stamp = G->thread[t->id].at[t->done];
@@ -638,7 +640,7 @@ static bool execute(struct thread *t)
     return !failure.kind;
 }
 
-/* May the thread's next event, which the graph has, be executed yet? */
+/* Whether the thread's next event, which the graph has, can be executed already. */
 static bool ready(const struct thread *t)
 {
     if (t->state != T_PARKED || t->done >= G->thread[t->id].count)
@@ -674,7 +676,10 @@ static bool blocked_by(struct thread *t, enum why why)
     return false;
 }
 
-/* Waiting by reading too old a value, or one past the awaited one, is not for good: other executions read on. */
+/*
+ * Waiting on an old value, or for a value that the location has had, is not permanent: other executions read another
+ * value.
+ */
 static bool lock_stuck(const struct event *e)
 {
     const struct place *p = &G->place[e->loc];
@@ -685,7 +690,7 @@ static bool lock_stuck(const struct event *e)
     return pos_of(e) == p->count - 1;
 }
 
-/* A run has come to its end: does the thread wait, and nothing that is in the graph could wake it? */
+/* At the end of a run: whether the thread waits and nothing in the graph could wake it. */
 bool run_stuck(const struct thread *t)
 {
     if (t->why == WHY_LOCK)
@@ -702,8 +707,8 @@ static bool process_ends(void)
 }
 
 /*
- * Has the thread ended, or does it wait and end with the process? With --stop-threads only a detached one may wait then: the
- * others must finish whoever is stopped.
+ * Whether the thread has ended, or waits and ends with the process. With --stop-threads only a detached one may wait
+ * then: the others must finish, whichever thread is stopped.
  */
 bool run_over(const struct thread *t)
 {
@@ -712,10 +717,10 @@ bool run_over(const struct thread *t)
     return (t->why == WHY_SPIN ? spin_stuck(t, true) : run_stuck(t)) && process_ends() && (t->detached || options.stop_thread < 0);
 }
 
-static int fresh;     /* what has been added in this run begins here */
-static bool hopeless; /* some thread waits for good: nothing new can come of this run */
+static int fresh;     /* first event that was added in this run */
+static bool hopeless; /* some thread waits permanently: this run can show nothing else */
 
-/* Has the thread executed this call site as often as --unroll allows? */
+/* Whether the thread has executed this call site as often as --unroll allows. */
 static bool unrolled(const struct thread *t)
 {
     int n = 0;
@@ -727,7 +732,7 @@ static bool unrolled(const struct thread *t)
     return n >= options.unroll;
 }
 
-/* Is the next request of the thread one that can be added now? */
+/* Whether the next request of the thread can be added. */
 static bool enabled(struct thread *t)
 {
     const struct request *q = &t->req;
@@ -765,7 +770,7 @@ static bool enabled(struct thread *t)
     if (t->skip != SKIP_RETRY && spin_rewind(t, fresh))
         return false;
     if (lost_keeps && t->skip != SKIP_BARE)
-        return true; /* with the choice to stop here or to go on */
+        return true; /* with the choice to stop here or to continue */
     if (t->skip == SKIP_BARE)
         spin_learn(t);
     if (!lost_keeps)
@@ -774,7 +779,7 @@ static bool enabled(struct thread *t)
     return blocked_by(t, WHY_SPIN);
 }
 
-/* Nobody can go on but those that wait: the iteration of the lowest of them becomes part of the graph, and blocks it. */
+/* Only waiting threads are left: the iteration of the lowest one becomes part of the graph, and blocks it. */
 static struct thread *lowest_that_waits(void)
 {
     for (int t = 0; t < run_threads(); t++)
@@ -801,7 +806,7 @@ static enum outcome extend(void)
             break;
         if (time_is_up || hopeless || lost_alarm)
             break;
-        /* A thread that goes on and on must not keep the others from starting. */
+        /* A thread that runs endlessly must not prevent the others from starting. */
         for (int t = next->id + 1; t < run_threads() && next->done > LONG; t++)
             if (thread[t].done + LONG < next->done && enabled(&thread[t]))
                 next = &thread[t];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each byte of the program's memory went through in this run.
+ * The state of each byte of the program's memory in this run.
  *
- * Plain accesses are not events of the graph: they run natively, in an order that extends program order and
- * reads-from. For every byte the last plain store and the plain loads since are kept as epochs (a thread and the number
- * of events that it had executed), and two accesses are ordered when the later one's happens-before clock covers the
- * earlier epoch (Flanagan and Freund, PLDI 2009). A byte of the heap that was never stored to is uninitialised.
+ * Plain accesses are not events of the graph: they run natively, in an order that extends program order and reads-from.
+ * For every byte the last plain store and the plain loads since are kept as epochs (a thread and the number of events
+ * that it had executed), and two accesses are ordered when the later one's happens-before clock covers the earlier
+ * epoch (Flanagan and Freund, PLDI 2009). A heap byte that was never stored to is uninitialised.
  *
  * Heap blocks come from one bump allocator per thread, so that addresses do not depend on the schedule, and are never
  * reused within a run, so that a stale pointer always hits a freed block.
@@ -55,7 +55,7 @@ static int touches, touch_room;
 static struct clock *readers; /* epochs + 1 per thread, where several threads have read */
 static int reader_sets, reader_room;
 
-static bool freeing; /* the plain store in hand is a free */
+static bool freeing; /* the current plain store is a free */
 
 bool shadow_logging;
 struct access *shadow_log;
@@ -126,7 +126,7 @@ static inline void touch(struct region *r, uintptr_t a)
     touched[touches++] = a & ~(uintptr_t)(WORD - 1);
 }
 
-/* Forgets the previous run. */
+/* Clears the state of the previous run. */
 void shadow_begin(void)
 {
     for (int i = 0; i < touches; i++) {
@@ -261,7 +261,7 @@ static struct block *block_at(uintptr_t a)
     return b ? &block[b - 1] : NULL;
 }
 
-/* The block before an address that belongs to none: the one that somebody ran out of. */
+/* The block before an address that belongs to none: the one whose bounds were exceeded. */
 static struct block *block_near(uintptr_t a)
 {
     struct block *best = NULL;
@@ -315,7 +315,7 @@ static bool check_block(const struct look *l)
     return true;
 }
 
-/* The stack of a thread that has ended, or below where it stands: nothing lives there. */
+/* The stack of a thread that has ended, or below its stack pointer: no object lives there. */
 static bool check_stack(const struct look *l, uintptr_t own_sp)
 {
     const struct thread *t = &thread[(l->addr - ARENA) / STACK_SIZE];
@@ -342,7 +342,7 @@ static void log_access(const struct look *l)
                                                   .write = l->write, .epoch = l->epoch, .pc = l->pc};
 }
 
-/* Has the byte a defined value? A plain store leaves an epoch, an atomic one is in the graph. */
+/* Whether the byte has a defined value. A plain store leaves an epoch, an atomic one is in the graph. */
 static bool defined(const struct region *r, uintptr_t a)
 {
     uint32_t w = r->cell[a - r->low].w;
@@ -355,8 +355,8 @@ static bool defined(const struct region *r, uintptr_t a)
 }
 
 /*
- * What a thread changed in the shadow, so that an iteration that is taken back leaves nothing behind (spin.c): count cells
- * from the first, which all were `old`; or its epoch in a set of readers, where cell is NULL.
+ * A change of the shadow by a thread, so that an iteration can be undone completely (spin.c): count cells from the
+ * first, which all were `old`; or its epoch in a set of readers, where cell is NULL.
  */
 struct change {
     struct cell *cell;
@@ -389,8 +389,8 @@ void shadow_undo(struct thread *t, uint32_t since)
 static const struct clock after_all = {{[0 ... MAX_THREADS - 1] = INT16_MAX}};
 
 /*
- * Plain access by the running thread. copy: the bytes are only moved on (struct assignment, memcpy), so that padding
- * may be undefined.
+ * Plain access by the running thread. copy: the bytes are only copied (struct assignment, memcpy), so that padding may
+ * be undefined.
  */
 static bool access_byte(struct region *r, const struct look *l, uintptr_t a, bool heap, bool copy, uint32_t mine)
 {
@@ -433,8 +433,10 @@ static void access_bytes(struct region *r, const struct look *l, bool copy)
 
     if (!access_byte(r, l, l->addr, heap, copy, mine))
         return;
-    /* Most often all bytes of a word have gone through the same: what came out for the first then does for them. But what
-       an atomic store has defined does not show here. */
+    /*
+     * Usually all bytes of a word have the same state: the result for the first byte then holds for all. But the shadow
+     * does not show what an atomic store has defined.
+     */
     bool known = l->write || !heap || (old.w && !(old.w & UNDEFINED));
     if (known && (l->addr & (WORD - 1)) + l->size <= WORD && c[0].r >> 24 != MANY)
         for (; same < l->size && c[same].w == old.w && c[same].r == old.r; same++)
@@ -446,7 +448,7 @@ static void access_bytes(struct region *r, const struct look *l, bool copy)
             return;
 }
 
-/* Has this run accessed any of these bytes atomically? */
+/* Whether this run has accessed any of these bytes atomically. */
 static bool any_atomic(const struct region *r, uintptr_t addr, size_t size)
 {
     size_t first = (addr - r->low) / WORD, last = (addr + size - 1 - r->low) / WORD;
@@ -525,7 +527,7 @@ bool shadow_plain_of(struct thread *t, uintptr_t addr, size_t size, bool write, 
     return plain_of(t, addr, size, write, copy, pc, sp);
 }
 
-/* Does this address belong to a location that this run has accessed atomically? */
+/* Whether this address belongs to a location that this run has accessed atomically. */
 int shadow_owner(uintptr_t a)
 {
     struct region *r = region_of(a);
@@ -534,7 +536,7 @@ int shadow_owner(uintptr_t a)
     return r->owner[a - r->low] - 1;
 }
 
-/* Is it known here which bytes belong to atomic locations? */
+/* Whether the shadow tracks which bytes belong to atomic locations. */
 bool shadow_tracks(uintptr_t a)
 {
     return region_of(a) != NULL;
@@ -566,7 +568,7 @@ bool shadow_own(uintptr_t addr, int size, int loc)
     return fits;
 }
 
-/* Does every access of the location in the graph happen before what the running thread does now? */
+/* Whether every access of the location in the graph happens before the current operation of the running thread. */
 static bool settled(const struct place *p)
 {
     for (int x = p->last; x >= 0; x = ev(x)->prev)
@@ -576,8 +578,8 @@ static bool settled(const struct place *p)
 }
 
 /*
- * A function returns: its atomic locals are atomic no longer, and the next function may use the stack in another way. A local
- * that another thread may still access stays: whatever comes to lie there, the accesses are not ordered.
+ * A function returns: its atomic locals end, and the next function may use the stack in another way. A local that
+ * another thread may still access stays atomic: its accesses are not ordered with those of any later object there.
  */
 void shadow_return(uintptr_t frame)
 {
@@ -595,7 +597,7 @@ void shadow_return(uintptr_t frame)
     self->atomic_low = kept;
 }
 
-/* True when all bytes of the location have a defined value, which only the heap can lack. */
+/* True when all bytes of the location have a defined value; only heap bytes can be undefined. */
 bool shadow_defined(uintptr_t addr, int size)
 {
     if (addr < heap_low || addr >= regions[1].high || !options.uninit)
@@ -606,7 +608,7 @@ bool shadow_defined(uintptr_t addr, int size)
     return true;
 }
 
-/* An atomic store to what an undefined value was copied to. */
+/* An atomic store to memory that holds a copied undefined value. */
 void shadow_define(uintptr_t addr, int size)
 {
     for (int i = 0; i < size && addr >= heap_low && addr < regions[1].high; i++)
@@ -638,7 +640,7 @@ void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool
     }
 }
 
-/* Whatever the event reads, can it neither race with a plain store so far, nor load what was never stored to? */
+/* Whether the event, whatever it reads, neither races with a plain store so far nor loads uninitialised memory. */
 bool shadow_quiet(const struct event *e)
 {
     const struct place *p = &G->place[e->loc];
@@ -690,7 +692,7 @@ void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc)
         fail(ERR_UNSUPPORTED, pc, 0, "a thread may allocate at most %d bytes", HEAP_SIZE);
         return NULL;
     }
-    size_t red = size < RED ? RED : size < MOST_RED ? size : MOST_RED; /* an index too far must not reach the next block */
+    size_t red = size < RED ? RED : size < MOST_RED ? size : MOST_RED; /* an index out of bounds must not reach the next block */
     bump[t] = (start + size + red + 15) & ~(uintptr_t)15;
     if (blocks == block_room) {
         block_room = block_room ? block_room * 2 : 64;
@@ -716,7 +718,7 @@ size_t shadow_usable(const void *p)
     return b && b->start == a && !b->freed ? b->size : 0;
 }
 
-/* A mutex that is held must not go away. */
+/* A held mutex must not be freed. */
 static void check_unlocked(uintptr_t a, size_t size, uint64_t pc)
 {
     for (uintptr_t at = a; at < a + size; at++) {
@@ -759,7 +761,7 @@ void shadow_free(void *p, uint64_t pc)
     b->free_thread = self->id;
 }
 
-/* Adds the blocks that this memory points to, anywhere into them, to the list; gives its new start. */
+/* Adds the blocks that this memory points to, anywhere into them, to the list; returns its new start. */
 static int reach(uintptr_t from, uintptr_t to, int list)
 {
     for (uintptr_t v, a = from; a + sizeof v <= to; a += sizeof v) {
@@ -774,7 +776,7 @@ static int reach(uintptr_t from, uintptr_t to, int list)
     return list;
 }
 
-/* What static memory and main's thread-local variables lead to is still in use when the process ends. */
+/* Memory reachable from static memory and main's thread-local variables is still in use when the process ends. */
 static void reach_all(void)
 {
     size_t size;

@@ -2,8 +2,8 @@
 /*
  * Graphs outside of this process: saved executions, and several processes on one exploration.
  *
- * A piece of work is a graph and one choice to take on it, and stands alone. With --jobs the processes share memory:
- * whoever has nothing to do says so, and whoever has choices left gives away the oldest, which is the biggest.
+ * A work item is a graph and one choice to take on it, and is self-contained. With --jobs the processes share memory:
+ * an idle process requests work, and a process that has choices left gives away the oldest, which is the largest.
  */
 #include "engine.h"
 
@@ -31,7 +31,7 @@ struct packed_place {
 
 enum { MAGIC = 0x6c616465 };
 
-/* Its call sites tell one program from another. */
+/* Its call sites identify a program. */
 static uint64_t program_hash(void)
 {
     static uint64_t h;
@@ -75,7 +75,7 @@ size_t share_pack(const struct graph *g, char *out, size_t room)
     return at;
 }
 
-/* Rebuilds a graph; locations are numbered anew. */
+/* Rebuilds a graph; locations get new numbers. */
 bool share_unpack(struct graph *g, const char *in, size_t size)
 {
     struct packed head;
@@ -178,7 +178,7 @@ bool share_stopped(void)
     return shared && atomic_load_explicit(&shared->stop, memory_order_relaxed);
 }
 
-/* The process that began looks after the others: one that died must not be waited for. */
+/* The first process monitors the others: it must not wait for one that died. */
 static void look_after(void)
 {
     int status;
@@ -193,7 +193,7 @@ static void look_after(void)
     }
 }
 
-/* Hands a piece of work to somebody who asked for it; false when it stays here. */
+/* Passes a work item to a process that requested one; false when it stays here. */
 bool share_give(const struct graph *g, const void *item, size_t size)
 {
     for (int j = 0; j < options.jobs; j++) {
@@ -238,7 +238,7 @@ bool share_take(struct graph *g, void *item, size_t size)
     }
 }
 
-/* Starts the other processes; true in the one that begins. */
+/* Starts the other processes; true in the first one. */
 bool share_start(void)
 {
     if (options.jobs < 2)
@@ -291,8 +291,8 @@ static void add_up(void)
 }
 
 /*
- * Called when this process has finished its part. One process goes on to report, with everybody's counts: the first
- * that failed, or else the one that began. The others end here; code is what the whole thing exits with.
+ * Called when this process has finished its part. One process continues and reports, with the counts of all: the first
+ * that failed, or else the one that began. The others end here; code is the exit code of the whole exploration.
  */
 bool share_finish(bool failed, int *code)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Iterations that change nothing and can be left out: of loops that wait, and retries.
+ * Iterations that change nothing and can be omitted: of loops that wait, and retries.
  *
- * A thread that comes back to the same instruction with the same stack and registers, and has changed nothing in between
- * that others could see, only waited. A thread that read a location again, and is where it would be had it read that value
- * the first time, only retried. In both cases the execution without the iteration is explored too, and has the same errors
- * but for those of the iteration's own accesses (lost.c). docs/explore.md, "What is left out", has the arguments.
+ * A thread that returns to the same instruction with the same stack and registers, and has changed nothing in between
+ * that others could observe, only waited. A thread that read a location again, and is in the state that it would have
+ * if it had read that value the first time, only retried. In both cases the execution without the iteration is explored
+ * too, and has the same errors except for those of the iteration's own accesses (lost.c). docs/explore.md, "What is
+ * left out", gives the arguments.
  */
 #include "engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Leftovers at a call that its function overwrites before it looks at them again (liveness.py). */
+/* Dead values at a call, which its function overwrites before it reads them again (liveness.py). */
 struct dead {
     uint64_t pc, registers; /* rbx, r12 to r15 */
     struct {
@@ -41,7 +42,7 @@ void spin_init(const void *from, const void *to)
     qsort(table, table_count, sizeof *table, by_pc);
 }
 
-/* Clears the dead slots of one frame in a copy of the stack; gives the mask of dead registers. */
+/* Clears the dead slots of one frame in a copy of the stack; returns the mask of dead registers. */
 static uint64_t clear_frame(char *copy, size_t size, uint64_t pc, size_t frame)
 {
     struct dead key = {.pc = pc};
@@ -119,7 +120,7 @@ static bool writes_back(const struct event *e)
     return e->kind == E_WRITE && (e->flags & F_RMW) && e->value == ev(G->thread[e->thread].at[e->index - 1])->value;
 }
 
-/* What the events of the thread before this index have acquired, and what an acquire fence behind them would. */
+/* What the events of the thread before this index have acquired, and what an acquire fence after them would. */
 static struct clock acquired(const struct thread *t, int index)
 {
     struct clock c = ev(G->thread[t->id].at[index - 1])->hb;
@@ -133,7 +134,7 @@ static struct clock acquired(const struct thread *t, int index)
     return c;
 }
 
-/* Could others acquire something from this write that they could not from the one before it? */
+/* Whether others could acquire something from this write that they could not from the one before it. */
 static bool releases(const struct event *e)
 {
     static const struct clock nothing;
@@ -144,7 +145,7 @@ static bool releases(const struct event *e)
     return memcmp(&e->rel, rf < 0 ? &nothing : &ev(rf)->rel, sizeof e->rel) != 0;
 }
 
-/* Linearizability is the one check that needs happens-before edges: leaving an iteration out must not lose one. */
+/* Linearizability is the one check that needs happens-before edges: omitting an iteration must not lose one. */
 static bool loses_order(const struct thread *t, int from, struct clock without)
 {
     struct clock with = acquired(t, t->done);
@@ -161,7 +162,10 @@ struct locked {
     int loc[4], depth;
 };
 
-/* Can this event go with its iteration? What it wrote is what was there before, at the latest when the iteration ends. */
+/*
+ * Whether this event can be omitted with its iteration. It restores the previous value, at the latest when the
+ * iteration ends.
+ */
 static bool removable(const struct event *e, struct locked *m)
 {
     if (e->kind == E_READ || e->kind == E_FENCE || e->kind == E_CHOICE || writes_back(e))
@@ -173,7 +177,7 @@ static bool removable(const struct event *e, struct locked *m)
     return e->kind == E_WRITE && e->op == OP_LOCK && m->depth && m->loc[--m->depth] == e->loc;
 }
 
-/* Has the thread been in this state before, with no write, create or visible plain store since? */
+/* Whether the thread has been in this state before, with no write, create or visible plain store since. */
 static bool repeats(struct thread *t, uint64_t state)
 {
     struct locked m = {.depth = 0};
@@ -196,7 +200,7 @@ static bool repeats(struct thread *t, uint64_t state)
     return false;
 }
 
-/* Does the next iteration access all that this one did, before it can do anything else? */
+/* Whether the next iteration makes all accesses of this one before it can do anything else. */
 static bool bare(const struct thread *t)
 {
     for (int i = t->spin_from; i < t->done; i++) {
@@ -211,7 +215,7 @@ static bool bare(const struct thread *t)
     return !t->plain && !(lost_keeps && t->touches && t->touch[t->touches - 1].epoch > t->spin_from);
 }
 
-/* A plain store to memory that others may know is about to happen. */
+/* A plain store to memory that others may access is about to happen. */
 void spin_log(struct thread *t, uintptr_t addr, size_t size)
 {
     if (t->stores == STORED || size > sizeof(word) || run_is_thread_local(addr))
@@ -261,7 +265,7 @@ static bool retries(struct thread *t)
         const struct shot *s = &t->shot[k];
         const struct event *e = ev(G->thread[t->id].at[s->index]);
         if (t->effects - s->effects != (uint32_t)(t->stores - s->stores) || t->prints != s->prints)
-            return false; /* it did more than to store */
+            return false; /* it did more than store */
         if (s->index >= last->index || e->loc != last->loc || strength(order_of(e)) > strength(order_of(last)))
             continue;
         if (e->op == OP_CAS && e->expected == last->value && !(e->flags & F_WEAK))
@@ -277,7 +281,10 @@ static bool retries(struct thread *t)
     return false;
 }
 
-/* The iteration that was kept: do the accesses that leaving this one out would lose lie in both? Then this one is kept too. */
+/*
+ * If the accesses that omitting this iteration would lose are also in the iteration that was kept, this one is kept
+ * too.
+ */
 static bool within_kept(const struct thread *t)
 {
     const struct event *kept = explore_went_on();
@@ -285,7 +292,7 @@ static bool within_kept(const struct thread *t)
     return kept && kept->thread == t->id && (int)kept->extra < t->spin_end && t->spin_from < (int)kept->expected;
 }
 
-/* The thread is parked: can the iteration behind it be left out? */
+/* The thread is parked: whether its last iteration can be omitted. */
 enum skip spin_skips(struct thread *t)
 {
     int op = t->req.op;
@@ -306,9 +313,9 @@ static bool idle(const struct event *w)
 }
 
 /*
- * Would the blocked loop go on for ever? Yes when each read of its last iteration has the newest value, and none was a
- * compare-exchange that failed for no reason. With a choice in it, it may; `whatever`: that is enough. A retry whose first
- * read is older than its last is not told to be stuck here, but in the execution in which both read the newest value.
+ * Whether the blocked loop would continue forever: each read of its last iteration has the newest value, and none was a
+ * compare-exchange that failed spuriously. With a choice in it, it may; `whatever`: that is enough. A retry whose first
+ * read is older than its last is not reported here, but in the execution in which both read the newest value.
  */
 bool spin_stuck(const struct thread *t, bool whatever)
 {
@@ -328,8 +335,8 @@ bool spin_stuck(const struct thread *t, bool whatever)
 }
 
 /*
- * The thread has just gone through an iteration that only waited, on its own and with newest values, and is where it was
- * before. So the iteration is taken back, and the thread waits until one of these values changes.
+ * The thread has just completed an iteration that only waited, alone and with the newest values, and its state is
+ * unchanged. So the iteration is undone, and the thread waits until one of these values changes.
  */
 bool spin_rewind(struct thread *t, int since)
 {
@@ -362,7 +369,7 @@ bool spin_rewind(struct thread *t, int since)
     return true;
 }
 
-/* Are the newest values still those that the loop waits at? */
+/* Whether the newest values are still those that the loop waits on. */
 bool spin_waits(const struct thread *t)
 {
     for (int i = 0; i < t->awaited; i++) {
@@ -374,7 +381,10 @@ bool spin_waits(const struct thread *t)
     return true;
 }
 
-/* Has the thread accessed something outside of its stack since its last event that the run without the retry does not? */
+/*
+ * Whether the thread has accessed something outside of its stack since its last event that the run without the retry
+ * does not.
+ */
 static bool loses_outside(const struct thread *t)
 {
     for (int i = t->touches; i-- > 0 && t->touch[i].epoch == t->done;)
@@ -384,9 +394,10 @@ static bool loses_outside(const struct thread *t)
 }
 
 /*
- * Is the blocked loop blocked for good? Its last read had an old value already when it was added, or failed for no reason.
- * Then nobody may revisit the read, nor delete it in a revisit (explore.c: only what was added in the standard way goes), so
- * every run from here ends blocked. What the other threads do in those runs they also do where this one reads the newest.
+ * Whether the loop is blocked permanently: its last read already had an old value when it was added, or failed
+ * spuriously. Then no write may revisit the read, nor delete it in a revisit (explore.c: only events that were added
+ * maximally are deleted), so every run from here ends blocked. What the other threads do in those runs they also do
+ * where this one reads the newest.
  */
 bool spin_hopeless(const struct thread *t)
 {
@@ -412,8 +423,8 @@ bool spin_hopeless(const struct thread *t)
 }
 
 /*
- * A loop of a single load that looks at nothing but its own stack: whoever is in this state and reads this value will be back
- * here. A load in this state need not try the value where it is old: the run would be hopeless.
+ * A loop of a single load that accesses only its own stack: a thread in this state that reads this value returns to
+ * this state. A load in this state need not try the value when it is old: the run would end blocked.
  */
 static uint64_t known[1 << 16];
 
@@ -435,7 +446,7 @@ void spin_learn(const struct thread *t)
         lost_stack(t->id, false);
 }
 
-/* The exploration starts again, by other rules. */
+/* The exploration restarts with other rules. */
 void spin_forget(void)
 {
     memset(known, 0, sizeof known);

@@ -25,7 +25,7 @@ static const Elf64_Sym *symbols;
 static size_t symbol_count;
 static const char *names;
 
-/* Maps the program's symbol table; without one there are just no names. */
+/* Maps the program's symbol table; without one there are no names. */
 static void read_symbols(void)
 {
     struct stat st;
@@ -72,7 +72,7 @@ struct site symbol_nth(size_t i)
 
 struct site symbol_site(uint64_t pc)
 {
-    /* A crash is inside the function, not at a call: then the nearest call before it must do. */
+    /* A crash is inside the function, not at a call: uses the nearest call before it. */
     const struct entry *best = NULL;
 
     for (size_t i = 0; i < site_count; i++) {

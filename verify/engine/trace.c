@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A counterexample for a person: one column per thread, time downwards, in an order that extends program order and
- * reads-from; and a sentence that says what is missing.
+ * A counterexample in readable form: one column per thread, time downwards, in an order that extends program order and
+ * reads-from; and a sentence that describes what is missing.
  */
 #include "engine.h"
 
@@ -42,13 +42,13 @@ static const char *value_short(word v, int size)
     return size < 8 && v < 1000000 ? value_text(v) : size == 4 && v > 0xffff0000 ? value_text(v) : value_text(v);
 }
 
-/* The write half of a read-modify-write is told together with its read. */
+/* The write half of a read-modify-write is shown together with its read. */
 bool trace_hidden(const struct event *e)
 {
     return (e->kind == E_WRITE && (e->flags & F_RMW)) || e->op == OP_AGAIN;
 }
 
-/* Does the store happen after the load? Then the load could not have read it, and did not miss it. */
+/* Whether the store happens after the load. Then the load could not have read it, and did not miss it. */
 static bool comes_after(int store, const struct event *load)
 {
     return in_clock(&ev(store)->hb, load);
@@ -231,7 +231,7 @@ static void race_sentence(char *out, size_t room)
 {
     char link[400];
     int me = failure.thread;
-    /* Indices up to which each side had come; the later access is the one that was reported. */
+    /* Indices that each side had reached; the later access is the one that was reported. */
     int upto = thread[me].done;
 
     size_t n = (size_t)snprintf(out, room, "nothing orders %s (T%d) before %s (T%d)", where(failure.other_pc),

@@ -30,7 +30,7 @@ static int order_named(const char *name)
     return -1;
 }
 
-/* Takes one rule; false when it cannot be read. */
+/* Parses one rule; false when it is malformed. */
 bool weaken_parse(const char *text)
 {
     char copy[600], *colon, *equals, *comma;
@@ -60,7 +60,7 @@ static bool ends_with(const char *path, const char *tail)
     return n >= m && !strcmp(path + n - m, tail) && (n == m || path[n - m - 1] == '/' || tail[0] == '/');
 }
 
-/* Finds the call sites that the rules mean; false when a rule's line has no call at all. */
+/* Finds the call sites of the rules; false when a rule's line has no call at all. */
 bool weaken_resolve(void)
 {
     changed = calloc(symbol_sites() + 1, sizeof *changed);
@@ -84,7 +84,7 @@ bool weaken_resolve(void)
     return true;
 }
 
-/* False when the calls of some rule's line were never executed: what came out then says nothing about the rule. */
+/* False when the calls of some rule's line were never executed: the result then shows nothing about the rule. */
 bool weaken_used(void)
 {
     for (int r = 0; r < rules; r++)

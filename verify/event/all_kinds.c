@@ -1,5 +1,5 @@
 /* harness
- * property: notify_all reaches the waiter whose condition became true, where others wait for something else
+ * property: notify_all wakes the waiter whose condition became true, while others wait for other conditions
  * engines: explore
  * threads: 3
  * bound: two waiters with a condition each; each becomes true with its notify_all

@@ -1,8 +1,8 @@
 /* harness
- * property: notify_all reaches each waiter for several things at once
+ * property: notify_all wakes each waiter when several items arrive at once
  * engines: explore
  * threads: 3
- * bound: two waiters that take one each; two things with one notify_all
+ * bound: two waiters that take one each; two items with one notify_all
  * executions: 100
  * cover: slept
  * timeout: 240

@@ -1,7 +1,7 @@
 /* harness
- * property: a notifier that wakes only a waiter that waits for this thing sees what that one waits for
+ * property: a notifier that wakes only waiters for one kind of item sees what kind a waiter waits for
  * threads: 3
- * bound: one thing each of two kinds; a waiter for the one and then for the other
+ * bound: one item each of two kinds; a waiter for one kind and then for the other
  * executions: 10
  * cover: slept spared
  * timeout: 120

@@ -1,8 +1,8 @@
 /* harness
- * property: cancel ends each wait, also where there is a thing whose notifier stopped before it notified
+ * property: cancel ends each wait, even if there is an item whose notifier stopped before it notified
  * engines: explore
  * threads: 3
- * bound: two waiters that look for the mark first; one thing without a notification, then cancel
+ * bound: two waiters that check for the mark first; one item without a notification, then cancel
  * executions: 100
  * cover: cancelled took
  * timeout: 240
@@ -27,7 +27,7 @@ static void thread(int id)
         status[id] = lade_event_await(&event, end_or_take, NULL, -1);
         return;
     }
-    put_things(1); /* and notifies nobody */
+    put_things(1); /* without a notification */
     end_with(LADE_CANCELLED);
     lade_event_notify_all(&event);
 }

@@ -1,8 +1,8 @@
 /* harness
- * property: close ends a wait, after what came before was taken
+ * property: close ends a wait after all earlier items were taken
  * engines: explore
  * threads: 2
- * bound: a waiter that takes until closed; one thing with its notify_one, then close
+ * bound: a waiter that takes until closed; one item with its notify_one, then close
  * executions: 30
  * cover: slept
  */
@@ -15,7 +15,7 @@
 
 static int took;
 
-/* What came before the mark is there for a waiter that sees the mark. */
+/* A waiter that sees the mark also sees all items that came before it. */
 static int take_or_end(void *context, int64_t *until)
 {
     int end = atomic_load_explicit(&ended, memory_order_acquire);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model of futex: a thread that sleeps is woken by a wake of its word that comes after it has looked at the word, those
- * that have slept longest first, and by nothing else. The kernel's lock around the look is a mutex here. A thread that is
- * never woken waits for ever, which is an error. With CLOCK the harness sets the time, which ends sleeps too.
+ * A model of the futex: only a wake of the word, after the sleeper has compared the word, wakes a sleeper. The thread
+ * that has slept longest is woken first. A mutex stands for the kernel's lock around the comparison. A thread that is
+ * never woken waits forever, which is an error. With CLOCK the harness sets the time, and deadlines end sleeps too.
  */
 #define FUTEX
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 static pthread_mutex_t futex_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int futex_woken[THREADS];
-static _Atomic uint32_t *futex_word[THREADS]; /* that a thread sleeps on */
+static _Atomic uint32_t *futex_word[THREADS]; /* the word that a thread sleeps on */
 static unsigned futex_since[THREADS], futex_sleeps;
 
 #ifdef CLOCK

@@ -1,5 +1,5 @@
 /* harness
- * property: a waiter that goes to sleep is notified of what it has missed, whatever store that was
+ * property: a waiter that goes to sleep is notified of a store that it has missed, whatever the order of that store
  * threads: 2
  * bound: a relaxed store and notify_all against await
  * executions: 4

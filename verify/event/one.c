@@ -1,8 +1,8 @@
 /* harness
- * property: notify_one is enough where each waiter takes one of the things that come one at a time
+ * property: notify_one is sufficient if items arrive one at a time and each waiter takes one
  * engines: explore
  * threads: 3
- * bound: two waiters; two things, each with its notify_one
+ * bound: two waiters; two items, each with its notify_one
  * executions: 100
  * cover: slept
  * timeout: 240

@@ -1,8 +1,8 @@
 /* harness
- * property: notify_one is enough for several things at once where each waiter that took one and sees more passes it on
+ * property: notify_one is sufficient for several items at once if each waiter that took one and sees more notifies the next
  * engines: explore
  * threads: 3
- * bound: two waiters that take one each; two things with one notify_one
+ * bound: two waiters that take one each; two items with one notify_one
  * executions: 100
  * cover: slept
  * timeout: 240

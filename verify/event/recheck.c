@@ -1,8 +1,8 @@
 /* harness
- * property: a condition that asks for it is called again in time, though there is no notification
+ * property: a condition that requests a recheck is called again in time, although there is no notification
  * engines: explore
  * threads: 2
- * bound: a device that is done at some time and wakes nobody, against a waiter that polls it
+ * bound: a device that completes at some time without a notification, against a waiter that polls it
  * executions: 3
  * cover: polled
  */
@@ -36,7 +36,7 @@ static void setup(void)
 static void thread(int id)
 {
     if (id == 0) {
-        put_things(1); /* and notifies nobody */
+        put_things(1); /* without a notification */
         atomic_store_explicit(&futex_time, 5, memory_order_release);
     } else {
         assert(lade_event_await(&event, done_or_await, NULL, 9) == LADE_OK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where is a waiter notified? The thread that goes to sleep is remembered, and goes on at once: its time is over. It would have
- * slept for ever if in the end no other thread had changed the number that it went to sleep on.
+ * Detects lost wake-ups. A thread that goes to sleep is recorded and continues at once, as if its timeout had expired.
+ * It would have slept forever if no other thread has changed the number that it slept on when all threads have ended.
  */
 #define FUTEX
 #include "event.h"
@@ -18,7 +18,7 @@ void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
     (void)deadline;
     slept_on = (struct lade_event *)(void *)word;
     slept_with = value;
-    slept_until = INT64_MAX / 2; /* some time may be added to it */
+    slept_until = INT64_MAX / 2; /* a timeout may be added to it */
     own_changes = 0;
     atomic_fetch_add_explicit(&slept_on->waiters, 1, memory_order_relaxed);
 }
@@ -27,7 +27,7 @@ void lade_futex_wake(_Atomic uint32_t *word, int count)
 {
     (void)count;
     if (harness_id == SLEEPER && slept_on && word == &slept_on->number)
-        own_changes++; /* asleep, it would not have made it */
+        own_changes++; /* a sleeping thread would not have made this change */
 }
 
 int64_t lade_now(void)
@@ -37,7 +37,7 @@ int64_t lade_now(void)
 
 #include "event.c"
 
-/* Before the threads. */
+/* Called before the threads start. */
 static void nobody_sleeps(void)
 {
     slept_on = NULL;
@@ -45,9 +45,9 @@ static void nobody_sleeps(void)
     own_changes = 0;
 }
 
-#define TIME_ENOUGH 1 /* a deadline, and a timeout, that is over for the thread that has slept */
+#define TIME_ENOUGH 1 /* a deadline, and a timeout, that has expired for the thread that has slept */
 
-/* After the threads. */
+/* Called after the threads have ended. */
 static void nobody_sleeps_on(void)
 {
     if (slept_on) {

@@ -1,5 +1,5 @@
 /* harness
- * property: a notifier that stops before its notification is made up for by any thread that sees what it did and notifies
+ * property: any thread that observes the store of a notifier that stopped before it notified, and then notifies, makes up for it
  * threads: 3
  * bound: one thread stores and stops, one that finds the store notifies all, one waits
  * executions: 6

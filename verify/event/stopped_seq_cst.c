@@ -1,5 +1,5 @@
 /* harness
- * property: a notifier that stops before its notification is made up for by a thread that only loads what it did and the event
+ * property: a thread that only loads the event and the store of a notifier that stopped before it notified makes up for it
  * threads: 3
  * bound: one thread stores and stops, one that finds the store notifies by loads, one waits; all with seq_cst
  * executions: 6

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An event, and things that waiters take one at a time. */
+/* An event, and items that waiters take one at a time. */
 static struct lade_event event;
 static _Atomic int things, ended;
 
@@ -10,7 +10,7 @@ static void make_event(void)
     atomic_init(&ended, LADE_OK);
 }
 
-/* Nothing here is ordered but by the event. */
+/* Only the event orders anything here. */
 static inline void put_things(int count)
 {
     atomic_fetch_add_explicit(&things, count, memory_order_relaxed);

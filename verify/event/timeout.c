@@ -1,8 +1,8 @@
 /* harness
- * property: a wait ends when its time is over, not before, and uses up no notification that another waiter needs
+ * property: a wait ends when its timeout has expired, not before, and consumes no notification that another waiter needs
  * engines: explore
  * threads: 3
- * bound: two waiters, one with a deadline; one thing with its notify_one, which the one with the deadline gives to the other
+ * bound: two waiters, one with a deadline; one item with its notify_one, which the waiter with the deadline passes to the other
  * executions: 100
  * cover: over took woken_late
  * timeout: 240

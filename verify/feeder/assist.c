@@ -1,5 +1,5 @@
 /* harness
- * property: consumers that fill get each batch once, complete, and a slot is free for one behind the other
+ * property: consumers that fill get each batch once and complete, and each slot is filled by one at a time
  * engines: explore native tsan
  * threads: 2
  * bound: 1 slot, 2 consumers that fill, one batch each, no filler

@@ -1,5 +1,5 @@
 /* harness
- * property: a filler and a consumer that fills: each batch once, in order, complete
+ * property: with a filler and a consumer that fills, each batch is delivered once, in order and complete
  * engines: explore native tsan
  * threads: 2
  * bound: 2 slots, a filler with one batch, a consumer of one that fills

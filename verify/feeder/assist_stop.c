@@ -1,5 +1,5 @@
 /* harness
- * property: behind stop nobody fills or copies, also no consumer
+ * property: after stop no thread fills or copies, not even a consumer
  * threads: 2
  * bound: 1 slot; stop against a consumer that fills
  * executions: 77
@@ -25,7 +25,7 @@ static void thread(int id)
     if (id == 0) {
         lade_slots_stop(&feeder.slots, LADE_CLOSED);
         assert(lade_feeder_await_alone(&feeder, -1) == LADE_OK);
-        seen = copies; /* a plain word: who would still copy is caught */
+        seen = copies; /* a plain word: a copy after stop is a data race */
     } else {
         int status = lade_feeder_next(&feeder, &batch, LADE_FOREVER, NULL);
         assert(status == LADE_OK || status == LADE_CLOSED);

@@ -1,5 +1,5 @@
 /* harness
- * property: after close the consumer gets every batch that was begun, then hears CLOSED
+ * property: after close the consumer gets every batch that was begun, then CLOSED
  * threads: 2
  * bound: 2 slots; a filler of up to 2 batches against close and a consumer that takes what there is
  * executions: 23
@@ -46,7 +46,7 @@ static void finish(void)
 {
     uint64_t number = 0;
 
-    /* What was on its way while the consumer looked comes behind. */
+    /* Batches that were in flight while the consumer checked arrive afterwards. */
     assert(status == LADE_CLOSED ? taken == filled : taken < filled);
     while (lade_slots_take(&feeder.slots, &number) == LADE_OK)
         assert(number == taken++);

@@ -1,7 +1,7 @@
 /* harness
- * property: neither memory of a slot is written while the device copies from it or the consumer's stream uses it
+ * property: the memory of a slot is not overwritten while the device copies from it or the consumer's stream uses it
  * threads: 3
- * bound: 1 slot, 2 batches; the host, the stream that copies, the consumer's stream
+ * bound: 1 slot, 2 batches; the host, the copy stream, the consumer's stream
  * executions: 2
  * flags genmc: --disable-ipr
  * cover: used

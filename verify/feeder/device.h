@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device with two streams: one copies, the other is the consumer's. The host's thread puts work into them, and a thread
- * for each does it, as late as it likes. Each slot has an event behind its copy and one behind its use, which count how
- * often they were recorded (by the host) and passed (by a stream).
+ * A device with two streams: one copies, the other is the consumer's. The host thread enqueues work, and one thread for
+ * each stream executes it after an arbitrary delay. Each slot has an event after its copy and one after its use. An
+ * event counts how often it was recorded (by the host) and passed (by a stream).
  */
 struct device_event {
-    uint64_t recorded; /* the host's */
+    uint64_t recorded; /* written by the host */
     _Atomic uint64_t passed;
 };
 
 struct device_work {
     uint64_t *to;
     const uint64_t *from;
-    struct device_event *after; /* runs behind this event ... */
-    uint64_t after_number;      /* ... as it was recorded so often */
+    struct device_event *after; /* runs after this event ... */
+    uint64_t after_number;      /* ... has passed this record of it */
     struct device_event *then;  /* and passes this one */
     uint64_t number;            /* what a use must find */
 };
@@ -24,7 +24,7 @@ static struct device_work device_work[STREAMS][WORK_MOST];
 static _Atomic uint64_t device_put[STREAMS];
 
 static struct device_event device_ready[DEPTH], device_done[DEPTH];
-static struct device_event *device_waits; /* what the next copy is to run behind */
+static struct device_event *device_waits; /* the event that the next copy waits for */
 
 static void make_events(struct lade_staging_slot *slot)
 {
@@ -40,7 +40,7 @@ static void make_events(struct lade_staging_slot *slot)
     device_waits = NULL;
 }
 
-/* Puts work into a stream; who does it sees all that the host did before. */
+/* Enqueues work; the thread that executes it sees all that the host did before. */
 static void put_work(int stream, uint64_t *to, const uint64_t *from, struct device_event *after,
                      struct device_event *then, uint64_t number)
 {
@@ -76,7 +76,7 @@ static int device_copy(void *self, void *device, const void *from, size_t bytes,
     return LADE_OK;
 }
 
-/* A use of the batch in the slot, behind its arrival, and the event behind that, which is its release. */
+/* A use of the batch in the slot, after its arrival, followed by the event that releases the slot. */
 static int device_record(void *self, void *event, enum lade_done done, void *handle,
                          struct lade_device_failure *failure)
 {
@@ -98,7 +98,7 @@ static int device_query(void *self, void *event, struct lade_device_failure *fai
     return atomic_load_explicit(&e->passed, memory_order_acquire) >= e->recorded;
 }
 
-/* What a stream does with its work number i. */
+/* Executes item i of a stream. */
 static void do_work(int stream, uint64_t i)
 {
     const struct device_work *work = &device_work[stream][i];
@@ -111,7 +111,7 @@ static void do_work(int stream, uint64_t i)
                           memory_order_release);
 }
 
-/* Whether it can: the host has put it there, and what it waits for has passed. */
+/* Whether it can run: the host has enqueued it, and the event that it waits for has passed. */
 static bool can_work(int stream, uint64_t i)
 {
     if (atomic_load_explicit(&device_put[stream], memory_order_acquire) <= i)

@@ -1,5 +1,5 @@
 /* harness
- * property: where fill says that the batches end, the consumer has had all before it, and hears CLOSED
+ * property: when fill reports the end of the batches, the consumer gets every batch before it, then CLOSED
  * threads: 3
  * bound: 2 slots, 1 batch; 2 fillers with one try each, a consumer
  * executions: 1832

@@ -1,5 +1,5 @@
 /* harness
- * property: who hears that the device failed finds the whole record of one failure, the first; two threads may meet one each
+ * property: a thread that observes a device failure finds the complete record of one failure, the first, even if two threads meet one each
  * threads: 3
  * bound: 1 slot; 2 failures, a consumer
  * executions: 4

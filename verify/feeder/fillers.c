@@ -1,5 +1,5 @@
 /* harness
- * property: each number goes to one filler, and every batch is copied, in order, by whoever can
+ * property: each batch number goes to one filler, and every batch is copied, in order, by any filler
  * threads: 2
  * bound: 2 slots, 2 fillers with one batch each
  * executions: 272

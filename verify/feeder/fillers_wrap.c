@@ -1,5 +1,5 @@
 /* harness
- * property: two fillers at one slot: one gets it, the other waits for its release
+ * property: of two fillers at one slot, one gets it and the other waits for its release
  * threads: 3
  * bound: 1 slot, 2 fillers with one batch each; consumer of both
  * executions: 272

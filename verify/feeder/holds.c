@@ -1,7 +1,7 @@
 /* harness
- * property: a slot is written again only when the batch and its exported tensor are both let go
+ * property: a slot is overwritten only after the batch and its exported tensor are both released
  * threads: 3
- * bound: 1 slot; the batch and one tensor, each in a thread of its own; a filler of the next batch
+ * bound: 1 slot; the batch and one tensor, each in a separate thread; a filler of the next batch
  * executions: 4
  * cover: refilled
  * flags genmc: --disable-ipr

@@ -1,5 +1,5 @@
 /* harness
- * property: close notifies a filler that waits for a slot
+ * property: close wakes a filler that waits for a slot
  * threads: 2
  * bound: 1 slot, in use; close against a filler that waits
  * executions: 5

@@ -1,5 +1,5 @@
 /* harness
- * property: close notifies a consumer that waits for a batch
+ * property: close wakes a consumer that waits for a batch
  * threads: 2
  * bound: 1 slot, in use; close against a consumer that waits
  * executions: 5

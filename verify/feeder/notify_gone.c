@@ -1,5 +1,5 @@
 /* harness
- * property: the last consumer that fills, or thread, notifies a stop that waits for it
+ * property: the last thread that leaves, or the last consumer that fills, wakes a stop that waits for it
  * threads: 2
  * bound: stop against a consumer that is about to fill
  * executions: 16

@@ -1,5 +1,5 @@
 /* harness
- * property: a batch that is on its way notifies a consumer that waits for it
+ * property: a batch that is on its way to the device wakes a consumer that waits for it
  * threads: 2
  * bound: 1 slot; a filler against a consumer that waits
  * executions: 21

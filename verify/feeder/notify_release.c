@@ -1,5 +1,5 @@
 /* harness
- * property: a release notifies a filler that waits for a slot
+ * property: a release wakes a filler that waits for a slot
  * threads: 2
  * bound: 1 slot, in use; release against a filler that waits
  * executions: 6

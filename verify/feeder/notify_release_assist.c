@@ -1,5 +1,5 @@
 /* harness
- * property: a release notifies a consumer that could fill the slot
+ * property: a release wakes a consumer that could fill the slot
  * threads: 2
  * bound: 1 slot, in use; release against another consumer that waits
  * executions: 20

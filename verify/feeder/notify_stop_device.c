@@ -1,5 +1,5 @@
 /* harness
- * property: a stop notifies a filler that waits for a device that hangs
+ * property: stop wakes a filler that waits for a device that hangs
  * threads: 2
  * bound: 1 slot whose copy never ends; stop against the filler
  * executions: 5

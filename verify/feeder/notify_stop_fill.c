@@ -1,5 +1,5 @@
 /* harness
- * property: a stop notifies a filler that waits for a slot
+ * property: stop wakes a filler that waits for a slot
  * threads: 2
  * bound: 1 slot, in use; stop against a filler that waits
  * executions: 5

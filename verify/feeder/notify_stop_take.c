@@ -1,5 +1,5 @@
 /* harness
- * property: a stop notifies a consumer that waits for a batch
+ * property: stop wakes a consumer that waits for a batch
  * threads: 2
  * bound: 1 slot, in use; stop against a consumer that waits
  * executions: 5

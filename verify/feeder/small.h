@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A feeder that a checker can go through: DEPTH slots of one word, filled and used by the harness's own threads.
- * Its device copies at once, unless the harness wants one that takes its time (DEVICE, see device.h). A thread that would have to sleep is of no
- * interest, unless the harness includes event/futex.h before, or event/sleeper.h, which asks whether it is notified.
+ * A feeder that is small enough for a checker: DEPTH slots of one word, filled and used by the threads of the harness.
+ * Its device copies immediately, unless the harness defines an asynchronous one (DEVICE, see device.h). An execution in
+ * which a thread would have to sleep is discarded, unless the harness first includes event/futex.h, or event/sleeper.h,
+ * which checks that the thread is notified.
  */
 #ifndef DEPTH
 #define DEPTH 1
@@ -51,7 +52,7 @@ static struct lade_feeder feeder;
 static struct lade_turn turns[DEPTH];
 static struct lade_staging_slot slots[DEPTH];
 
-/* Plain words: who writes or reads them out of turn is caught. */
+/* Plain words: an unordered write or read is a data race. */
 static uint64_t staging[DEPTH], memory[DEPTH];
 static uint64_t copies; /* a word of the backend, which one thread at a time uses */
 
@@ -119,7 +120,7 @@ static int fill_word(void *self, struct lade_feeder_slot *slot, struct lade_erro
 #ifdef DEVICE
 #include "device.h"
 #else
-static int afters; /* events that copies were put behind */
+static int afters; /* events that copies wait for */
 
 static int device_after(void *self, void *event, struct lade_device_failure *failure)
 {
@@ -205,7 +206,7 @@ static void make_feeder(void)
     }
 }
 
-/* Batch 0 is with a consumer. */
+/* A consumer holds batch 0. */
 static inline void use_first(struct lade_feeder_batch *batch)
 {
     uint64_t number = 0;
@@ -215,7 +216,7 @@ static inline void use_first(struct lade_feeder_batch *batch)
     hand_out(&feeder, 0, batch);
 }
 
-/* To a checker an execution in which it comes too late is of no interest. */
+/* A checker discards executions in which it comes too late. */
 #ifdef ENGINE_NATIVE
 #include <sched.h>
 #define wait_for(c)                                                                                                    \
@@ -238,7 +239,7 @@ static inline void use_first(struct lade_feeder_batch *batch)
         check_batch(batch);                                                                                            \
     } while (0)
 
-/* What the batch holds is what belongs there. */
+/* The batch holds the expected value. */
 static void check_batch(const struct lade_feeder_batch *batch)
 {
     assert(*(uint64_t *)batch->tensor[0].data == batch->number + 1);

@@ -1,5 +1,5 @@
 /* harness
- * property: each batch comes once, in order and complete, and no slot is written while somebody uses it
+ * property: each batch is delivered once, in order and complete, and no slot is written while it is in use
  * threads: 2
  * bound: 1 slot, 2 batches; a filler, a consumer
  * executions: 16

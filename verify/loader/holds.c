@@ -1,8 +1,8 @@
 /* harness
- * property: the memory of a batch is written again only after the batch was released and its exported tensor deleted
+ * property: the memory of a batch is overwritten only after the batch was released and its exported tensor deleted
  * engines: explore
  * threads: 3
- * bound: 1 buffer; the batch and a tensor of it, each in a thread; a worker that looks for a buffer once
+ * bound: 1 buffer; the batch and a tensor of it, each in a thread; a worker that tries once to get a buffer
  * executions: 4
  * cover: refilled
  */

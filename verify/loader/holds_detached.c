@@ -1,8 +1,8 @@
 /* harness
- * property: memory that was detached is freed once, by the last of batch and tensor; its slot has other memory at once
+ * property: detached memory is freed once, by the last of batch and tensor, and its slot gets other memory at once
  * engines: explore
  * threads: 3
- * bound: 1 buffer; the consumer detaches and releases its batch, a thread deletes a tensor of it, a worker looks for a buffer once
+ * bound: 1 buffer; the consumer detaches and releases its batch, a thread deletes a tensor of it, a worker tries once to get a buffer
  * executions: 3
  * cover: refilled
  */

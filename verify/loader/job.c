@@ -1,5 +1,5 @@
 /* harness
- * property: each sample of a job counts once, for its worker or for the one that supersedes it
+ * property: each sample of a job counts once, for its worker or for the worker that supersedes it
  * threads: 2
  * bound: two jobs of two samples; superseded at most once, at any time
  * executions: 5
@@ -13,7 +13,7 @@
 #define CLAIMS 2
 #define COUNT 2
 
-/* What a worker writes before it begins a job: the number of its first sample. */
+/* The number of the job's first sample, which a worker writes before it begins the job. */
 static uint64_t first;
 static _Atomic uint64_t committed;
 static uint64_t begun, counted[THREADS]; /* a bit for each sample */

@@ -1,5 +1,5 @@
 /* harness
- * property: a worker that begins with a job and is superseded at any time, also before it begins, takes nothing more on
+ * property: a worker that begins a job and is superseded at any time, even before it begins, takes no further work
  * threads: 2
  * bound: a job of two samples, and one more; superseded at most once
  * executions: 8
@@ -71,7 +71,7 @@ static void supersede(int id)
         cover(some_late);
     if (first > 0)
         cover(second);
-    producers++; /* in its place */
+    producers++; /* the replacement */
 }
 
 static void thread(int id)

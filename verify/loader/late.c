@@ -1,7 +1,7 @@
 /* harness
- * property: of a late worker and its replacement one hands the batch over, and the other keeps a buffer that it may write
+ * property: of a late worker and its replacement, one hands over the batch, and the other keeps a buffer that it may write
  * threads: 3
- * bound: 1 place, 2 buffers; both make the first batch, who still has a buffer makes the second
+ * bound: 1 place, 2 buffers; both make the first batch, the one that still has a buffer makes the second
  * executions: 8
  * executions genmc: 8
  * cover: late first
@@ -24,7 +24,7 @@ static void setup(void)
     taken = held = 0;
 }
 
-/* What each of them makes tells them apart. */
+/* The two workers write different values. */
 static void make(int id, uint64_t k)
 {
     content[id] = 100 * (uint64_t)id + k;
@@ -62,7 +62,7 @@ static void finish(void)
         held |= UINT64_C(1) << buffer;
         taken++;
     }
-    /* Each buffer is with who made a batch in it, or went with the batch. */
+    /* Each buffer is still with the worker that filled it, or was handed over with the batch. */
     assert(taken > 0 && taken == (uint64_t)!has[0] + !has[1]);
     assert(held == ((uint64_t)!has[0] | (uint64_t)!has[1] << 1));
 }

@@ -1,5 +1,5 @@
 /* harness
- * property: a batch that comes too late changes nothing, though the place was used again and again
+ * property: a batch that is published too late changes nothing, even if its place was reused several times
  * threads: 2
  * bound: 1 place; the replacement makes batches 0 and 1, the late worker makes 0
  * executions: 3
@@ -29,12 +29,12 @@ static void thread(int id)
         content[2] = 30;
         late_won = lade_batch_ring_publish(&ring, 0, 2);
         if (!late_won)
-            content[2] = 31; /* nobody else has it */
+            content[2] = 31; /* no other thread has it */
         return;
     }
     content[0] = 10;
     bool won = lade_batch_ring_publish(&ring, 0, 0);
-    /* The consumer, for which this thread does its work. */
+    /* This thread also acts as the consumer. */
     assert(lade_batch_ring_look(&ring, 0, &buffer));
     assert(buffer == (won ? 0 : 2) && content[buffer] == (won ? 10 : 30));
     lade_batch_ring_advance(&ring, 1);

@@ -1,7 +1,7 @@
 /* harness
- * property: a worker that hands over a batch notifies a consumer that takes any
+ * property: a worker that hands over a batch notifies a consumer that accepts any batch
  * threads: 2
- * bound: 2 places; a worker hands over the second batch, the consumer looks for both
+ * bound: 2 places; a worker hands over the second batch, the consumer checks for both
  * executions: 3
  * cover: slept
  */

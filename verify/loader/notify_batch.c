@@ -1,5 +1,5 @@
 /* harness
- * property: a worker that hands over a batch notifies the consumer that awaits this one, which finds it complete
+ * property: a worker that hands over a batch notifies the consumer that waits for it, which finds it complete
  * threads: 2
  * bound: 2 places; a worker hands over the second batch, the consumer awaits it
  * executions: 3

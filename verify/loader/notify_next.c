@@ -1,5 +1,5 @@
 /* harness
- * property: a consumer that goes on to the next batch is notified of that one, whichever worker looked for waiters in between
+ * property: a consumer that proceeds to the next batch is notified of it, whichever worker checked for waiters in between
  * threads: 3
  * bound: 2 places; two workers hand over a batch each, the consumer awaits the first and then the second
  * executions: 10

@@ -1,7 +1,7 @@
 /* harness
- * property: a worker that finds a batch offered finds its list, and the end of the lists is the end
+ * property: a worker that finds an offered batch finds its list, and the end mark follows the last list
  * threads: 2
- * bound: two batches, offered one by one; two looks at each
+ * bound: two batches, offered one by one; two checks of each
  * executions: 6
  * cover: first second nothing over
  */
@@ -10,7 +10,7 @@
 
 #include "small.h"
 
-/* A list may be read by who is late, so its words are atomic. */
+/* A late worker may read a list, so its words are atomic. */
 static _Atomic uint64_t list[2];
 
 static void setup(void)

@@ -1,5 +1,5 @@
 /* harness
- * property: a batch that has a place takes away none that the consumer has not looked at
+ * property: a batch that has a place overwrites no batch that the consumer has not yet checked
  * threads: 2
  * bound: 1 place, two batches, one of which may find no place
  * executions: 4

@@ -1,7 +1,7 @@
 /* harness
- * property: each batch is planned by one worker, by the plan that the one before it has left
+ * property: each batch is planned by one worker, from the plan that the previous one left
  * threads: 2
- * bound: one worker plans two batches and uses its first plan record again, the other plans one
+ * bound: one worker plans two batches and reuses its first plan record, the other plans one
  * executions: 20
  * executions genmc: 11
  * cover: again

@@ -1,5 +1,5 @@
 /* harness
- * property: each of three workers plans a batch of its own, and no plan record gets lost
+ * property: each of three workers plans a separate batch, and no plan record is lost
  * threads: 3
  * bound: three workers, a batch each
  * executions: 20

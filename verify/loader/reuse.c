@@ -1,7 +1,7 @@
 /* harness
- * property: a buffer is written again only by who was given it, after it was read
+ * property: a buffer is overwritten only by the worker that got it, after it was read
  * threads: 3
- * bound: 3 buffers; the consumer gives back two, two workers look for one each
+ * bound: 3 buffers; the consumer releases two, two workers look for one each
  * executions: 10
  * cover: none this other
  */
@@ -30,7 +30,7 @@ static void thread(int id)
         }
         return;
     }
-    /* One of them would like to have what it used before. */
+    /* One of them prefers the buffer that it used before. */
     if (id == 0 && lade_batch_ring_reuse_this(&ring, 1)) {
         mine[id] = 1;
         has[id] = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring of a loader that a checker can go through: PLACES places, a plan record for each thread and one more, as many
+ * The ring of a loader, small enough for a checker: PLACES places, a plan record for each thread and one more, as many
  * buffers. The second word of a plan follows from the first.
  */
 #define LADE_PLAN_WORDS 2
@@ -14,7 +14,7 @@
 #endif
 #define PLANS (THREADS + 1)
 
-/* Nobody waits, unless the harness has a futex of its own. */
+/* No thread waits, unless the harness has its own futex. */
 #ifndef FUTEX
 void lade_futex_wake(_Atomic uint32_t *word, int count)
 {
@@ -29,7 +29,7 @@ static struct lade_plan plans[PLANS];
 static _Atomic uint64_t place[PLACES], buffers_free[1];
 static struct lade_event ready;
 
-/* What a buffer holds, written by who makes a batch, read by who has it. */
+/* The content of a buffer, written by the worker that makes the batch, read by the thread that holds it. */
 static uint64_t content[BUFFERS];
 
 static uint64_t second(uint64_t first)
@@ -37,7 +37,7 @@ static uint64_t second(uint64_t first)
     return 3 * first + 5;
 }
 
-/* Batch 0 is to be planned; no buffer is free; plan records beyond the first hold what makes no plan. */
+/* Batch 0 is planned next; no buffer is free; plan records beyond the first hold an invalid plan. */
 static void make_ring(void)
 {
     for (uint64_t i = 0; i < PLANS; i++) {

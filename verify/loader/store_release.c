@@ -1,5 +1,5 @@
 /* harness
- * property: who hears that a worker is lost, or has failed, has all that it wrote before
+ * property: a thread that observes that a worker is lost, or has failed, sees all that the worker wrote before
  * threads: 2
  * bound: a worker that fails at a sample of its job and then ends
  * executions: 3
@@ -37,7 +37,7 @@ static void thread(int id)
     }
     if (lade_load_acquire(&state) == 3) {
         assert(job == 8);
-        job = 9; /* it belongs to the next one */
+        job = 9; /* the job belongs to the replacement */
         cover(lost);
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stream mode with a bag that a checker can go through: elements are only counted. Threads 0 to WORKERS - 1 are workers, the last one is the consumer.
+ * Stream mode with a bag that is small enough for a checker: elements are only counted. Threads 0 to WORKERS - 1 are
+ * workers, the last one is the consumer.
  */
 #define LADE_PLAN_WORDS 2
 #include "loader.h"
@@ -9,7 +10,7 @@
 
 #define WORKERS (THREADS - 1)
 #ifndef CAPACITY
-#define CAPACITY BUFFER /* of the bag; less of it is full sooner */
+#define CAPACITY BUFFER /* of the bag; with less it is full sooner */
 #endif
 
 static struct lade_loader loader;
@@ -23,7 +24,7 @@ struct lade_bag {
     int unused;
 };
 struct lade_bag_handle {
-    int number; /* of the worker; -1: the consumer's */
+    int number; /* of the worker; -1 for the consumer */
 };
 static struct lade_bag bag;
 static struct lade_bag_handle handle[THREADS];
@@ -48,7 +49,7 @@ int lade_bag_draw(struct lade_bag_handle *h, void *element)
     (void)element;
     assert(h->number < 0);
     do
-        if (n == 0) /* a put that is counted may not be seen yet */
+        if (n == 0) /* a counted put may not be visible yet */
             return LADE_EMPTY;
     while (!atomic_compare_exchange_strong_explicit(&inside, &n, n - 1, memory_order_seq_cst, memory_order_seq_cst));
     return LADE_OK;
@@ -56,13 +57,13 @@ int lade_bag_draw(struct lade_bag_handle *h, void *element)
 
 void *lade_bag_scratch(struct lade_bag_handle *h)
 {
-    static uint64_t room[5]; /* a sample and what is before it */
+    static uint64_t room[5]; /* a sample and its header */
 
     assert(h->number < 0);
     return room;
 }
 
-/* GenMC and explore look at words; a sample is one. */
+/* GenMC and explore track words; a sample is one. */
 static void *copy(void *to, const void *from, size_t size)
 {
     assert(size == sizeof(uint64_t));
@@ -97,7 +98,7 @@ int lade_stage_status(const struct lade_loader *l, struct lade_error *error)
     return LADE_OK;
 }
 
-/* What whole.h has of the real one. */
+/* The parts of the real one that whole.h has. */
 void lade_loader_hand_out(struct lade_loader *l, struct lade_batch *batch, uint64_t number,
                           const struct lade_batch_buffer *from, struct lade_memory *memory)
 {

@@ -1,5 +1,5 @@
 /* harness
- * property: of two workers that put a sample each, one wakes the consumer, which needs both
+ * property: when two workers put a sample each, one of them wakes the consumer, which needs both
  * engines: explore
  * threads: 3
  * bound: 2 workers, one sample each, a batch of one from a buffer of four, which must be half full

@@ -1,5 +1,5 @@
 /* harness
- * property: the loader's workers and its consumer deliver each batch once, in order and complete; buffers and plan records stay
+ * property: the loader's workers and its consumer deliver each batch once, in order and complete; no buffer or plan record is lost
  * engines: explore native tsan
  * threads: 3
  * bound: 2 workers, two batches; the consumer takes the first, or both in the end

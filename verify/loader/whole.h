@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loader itself, workers and consumer, over an order and a source that a checker can go through: each epoch has one
- * batch, each batch one sample, whose number is the epoch's and whose bytes follow from it. Threads 0 to WORKERS - 1 are
- * workers, the last one is the consumer. LATER workers may take the place of others.
+ * The real loader, workers and consumer, over an order and a source that are small enough for a checker: each epoch has
+ * one batch and each batch one sample. The sample's number is the epoch, and its bytes follow from it. Threads 0 to
+ * WORKERS - 1 are workers, the last one is the consumer. LATER workers may replace others.
  */
 #define LADE_PLAN_WORDS 2
 #define LADE_USED 1
@@ -27,7 +27,7 @@
 #define PLACES 4
 _Static_assert(PLACES >= BUFFERS, "a place for each buffer");
 
-/* Of a place in the order the epoch is all that there is. GenMC knows no memcpy. */
+/* A position in the order consists only of the epoch. GenMC does not support memcpy. */
 static void *copy(void *to, const void *from, size_t size)
 {
     assert(size == sizeof(struct lade_cursor));
@@ -37,7 +37,7 @@ static void *copy(void *to, const void *from, size_t size)
 #define memcpy copy
 #define memmove(to, from, size) assert(0)
 
-/* No thread ends inside a function of the user. */
+/* No thread ends inside a user callback. */
 #undef pthread_cleanup_push
 #undef pthread_cleanup_pop
 #define pthread_cleanup_push(function, argument) void *last = (argument)
@@ -52,7 +52,7 @@ static void *copy(void *to, const void *from, size_t size)
 #include "loader_replace.c"
 #include "loader_worker.c"
 
-/* A tensor or a detached batch is gone. */
+/* A tensor or a detached batch is released. */
 static _Atomic int leaves;
 void lade_loader_leave(struct lade_loader *l)
 {
@@ -158,7 +158,7 @@ const char *lade_status_text(int status)
     return "";
 }
 
-/* What does not happen here: pipelines, faults, stream mode, measures. */
+/* Not modelled: pipelines, faults, stream mode, statistics. */
 #define NEVER(type, name, parameters)                                                                                  \
     type name parameters                                                                                               \
     {                                                                                                                  \
@@ -238,7 +238,7 @@ static void reset_worker(struct lade_worker *w)
         w->used[i] = 0;
 }
 
-/* A loader with all its workers running, of so many batches. */
+/* A loader of n batches with all its workers running. */
 static void make_loader(uint64_t batches)
 {
     struct lade_loader *l = &loader;
@@ -312,7 +312,10 @@ static int take_next(uint64_t number, int64_t timeout, struct lade_batch *batch)
     return status;
 }
 
-/* All threads have ended: the batches that are left, and then each buffer is with a worker or free, and no plan record is lost. */
+/*
+ * All threads have ended: takes the remaining batches, and checks that each buffer is free or with a worker and that no
+ * plan record is lost.
+ */
 static void take_rest(uint64_t number)
 {
     static struct lade_batch batch;
@@ -326,7 +329,7 @@ static void take_rest(uint64_t number)
     for (unsigned i = 0; i < loader.workers; i++) {
         plans_seen |= UINT64_C(1) << worker[i].spare_plan;
         buffers += worker[i].has_buffer ? UINT64_C(1) << worker[i].buffer : 0;
-        /* Who makes nothing is not taken for late. */
+        /* An idle worker does not count as late. */
         uint64_t batch = atomic_load(&worker[i].batch);
         assert(batch == 0 || batch == atomic_load(&worker[i].replaced));
     }

@@ -1,8 +1,8 @@
 /* harness
- * property: cancel notifies a consumer that waits for a batch and a worker that waits for room
+ * property: cancel wakes a consumer that waits for a batch and a worker that waits for a buffer
  * engines: explore
  * threads: 3
- * bound: 1 worker without a buffer, a consumer whose batch does not come, cancel
+ * bound: 1 worker without a buffer, a consumer whose batch does not arrive, cancel
  * executions: 10
  * cover: slept worker_slept
  * timeout: 240
@@ -17,7 +17,7 @@
 static void setup(void)
 {
     make_loader(2);
-    worker[0].has_buffer = false; /* nor is one free */
+    worker[0].has_buffer = false; /* and none is free */
 }
 
 static void thread(int id)

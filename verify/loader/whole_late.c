@@ -1,8 +1,8 @@
 /* harness
- * property: a worker that is late, and goes on at any time, and the one that takes its place deliver each batch once
+ * property: a late worker, which may resume at any time, and its replacement deliver each batch once
  * engines: explore native tsan
  * threads: 3
- * bound: 1 worker and 1 in its place, one batch
+ * bound: 1 worker and 1 replacement, one batch
  * executions: 300
  * cover: replaced early
  * timeout: 120
@@ -22,7 +22,7 @@ static void setup(void)
     make_loader(1);
     loader.config.worker_timeout = 0; /* time stands still */
     delivered = 0;
-    /* The worker has planned the batch, and is late with it. */
+    /* The worker has planned the batch and is late. */
     atomic_init(&plans[0].word[0], 1);
     atomic_init(&plans[0].word[1], 1);
     atomic_init(&worker[0].batch, 1);

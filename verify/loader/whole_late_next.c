@@ -1,8 +1,8 @@
 /* harness
- * property: who is thought late, but has gone on to another batch, delivers that one; nobody else would
+ * property: a worker that timed out but has proceeded to another batch delivers that batch, which no other worker would
  * engines: explore native tsan
  * threads: 3
- * bound: 1 worker and 1 in its place, two batches
+ * bound: 1 worker and 1 replacement, two batches
  * executions: 127
  * cover: replaced both
  */
@@ -19,7 +19,7 @@ static void setup(void)
 {
     make_loader(2);
     loader.config.worker_timeout = 0; /* time stands still */
-    /* The worker has planned the batch, and is late with it. */
+    /* The worker has planned the batch and is late. */
     atomic_init(&plans[0].word[0], 1);
     atomic_init(&plans[0].word[1], 1);
     atomic_init(&worker[0].batch, 1);

@@ -1,5 +1,5 @@
 /* harness
- * property: a consumer that releases a batch notifies a worker that waits for room, and a worker notifies the consumer
+ * property: a consumer that releases a batch wakes a worker that waits for a buffer, and a worker wakes the consumer
  * engines: explore
  * threads: 2
  * bound: 1 worker, 1 buffer, two batches

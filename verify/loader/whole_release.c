@@ -1,5 +1,5 @@
 /* harness
- * property: a worker that waits for room is woken when the consumer waits for a batch, whoever releases the one before
+ * property: a worker that waits for a buffer is woken when the consumer waits for a batch, whichever thread released the previous one
  * engines: explore
  * threads: 3
  * bound: 1 worker, 1 buffer, 1 batch; fewer releases than it takes to wake a worker for them
@@ -18,7 +18,7 @@
 
 static struct lade_batch first;
 
-/* The worker's buffer is with the consumer. */
+/* The consumer holds the worker's buffer. */
 static void setup(void)
 {
     make_loader(2);
@@ -35,7 +35,7 @@ static void thread(int id)
         assert(await_batch(&worker[0]) == CLAIMED && fill(&worker[0]));
         hand_over(&worker[0]);
     } else if (id == 1) {
-        /* So short a wait has no nap before it; the clock stands still, so that it has no end either. */
+        /* A wait this short skips the initial nap, and never times out, since the clock stands still. */
         assert(take_next(1, NAP, &second) == LADE_OK);
         lade_loader_release(&loader, &second);
     } else {

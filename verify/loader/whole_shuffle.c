@@ -1,8 +1,8 @@
 /* harness
- * property: stream mode over numbers: workers make the batches that the consumer plans, each from its own list, and end
+ * property: in stream mode over numbers, workers make the batches that the consumer plans, each from its own list, and end
  * engines: explore
  * threads: 2
- * bound: 1 worker, 2 buffers, 1 list, two batches: the second is planned when the first was taken
+ * bound: 1 worker, 2 buffers, 1 list, two batches: the second is planned after the first was taken
  * executions: 40000
  * cover: slept worker_slept
  * timeout: 240
@@ -16,7 +16,7 @@
 
 #include "whole.h"
 
-/* The first of what is held is drawn, so that samples come in their order. */
+/* Draws the first of the held samples, so that samples keep their order. */
 void lade_random_init(struct lade_random *random, struct lade_key key, uint64_t id)
 {
     (void)random, (void)key, (void)id;

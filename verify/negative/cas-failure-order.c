@@ -1,9 +1,8 @@
 /* harness
- * property: who finds the place taken may read what its owner wrote (it may not: the failure order is relaxed, and the
- *   success order acquire does not help a compare-exchange that fails; GenMC does not see this)
+ * property: a thread that finds the slot taken may read what its owner wrote (it may not: the failure order is relaxed, and the success order acquire does not help a compare-exchange that fails; GenMC does not detect this)
  * engines: explore
  * threads: 2
- * bound: one owner, one that comes late
+ * bound: one owner, one late thread
  * expect: FAIL race
  */
 /* SPDX-License-Identifier: MIT */

@@ -1,5 +1,5 @@
 /* harness
- * property: an object is given back once (it is twice)
+ * property: an object is freed once (it is freed twice)
  * engines: native cbmc explore
  * threads: 1
  * bound: one object

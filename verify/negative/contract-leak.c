@@ -1,5 +1,5 @@
 /* harness
- * property: memory of a failed second allocation is given back (it is not)
+ * property: memory is freed when a second allocation fails (it is not)
  * engines: cbmc
  * threads: 1
  * bound: two allocations, each may fail

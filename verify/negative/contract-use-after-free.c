@@ -1,5 +1,5 @@
 /* harness
- * property: an object is not touched after it was given back (it is)
+ * property: an object is not accessed after it was freed (it is)
  * engines: native tsan cbmc genmc/rc11 explore
  * threads: 1
  * bound: one object

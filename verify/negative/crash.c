@@ -1,8 +1,8 @@
 /* harness
- * property: a pointer that was looked up is not null (it is when nobody has stored it yet)
+ * property: a pointer that was loaded is not null (it is before the store)
  * engines: explore
  * threads: 2
- * bound: one store, one look
+ * bound: one store, one load
  * expect: FAIL crash
  */
 /* SPDX-License-Identifier: MIT */

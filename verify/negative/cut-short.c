@@ -1,8 +1,8 @@
 /* harness
- * property: an exploration that a bound cuts short does not pass
+ * property: an exploration truncated by a bound does not pass
  * engines: explore
  * threads: 1
- * bound: 100 additions, 50 events looked at
+ * bound: 100 additions, 50 events explored
  * flags explore: --max-events 50
  * expect: FAIL unwinding
  */

@@ -1,5 +1,5 @@
 /* harness
- * property: two locks taken in opposite orders do not block each other for ever (they do)
+ * property: two locks taken in opposite orders do not block each other forever (they do)
  * engines: native tsan genmc explore
  * threads: 2
  * bound: two locks

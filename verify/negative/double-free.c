@@ -1,5 +1,5 @@
 /* harness
- * property: the last of two holders frees the object (both think that they are the last)
+ * property: the last of two holders frees the object (both consider themselves the last)
  * engines: native explore
  * threads: 2
  * bound: two holders
@@ -19,7 +19,7 @@ static void setup(void)
     atomic_store_explicit(&holders, 2, memory_order_relaxed);
 }
 
-/* The count is read again after it was lowered: both may find zero. */
+/* The count is read again after the decrement: both may find zero. */
 static void thread(int id)
 {
     (void)id;

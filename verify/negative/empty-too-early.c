@@ -1,5 +1,5 @@
 /* harness
- * property: a ring that says EMPTY when the slot in front is not filled yet is linearizable (it is not: the push behind has ended)
+ * property: a ring that returns EMPTY when the slot in front is not filled yet is linearizable (it is not: the next push has completed)
  * engines: explore
  * threads: 2
  * bound: capacity 2; two pushes, one of them followed by a pop
@@ -15,7 +15,7 @@
 static atomic_long slot[CAPACITY];
 static atomic_int tail, head;
 
-/* Takes a place, then fills it: between the two the ring has a hole. */
+/* Reserves a slot, then fills it: in between, the ring has a hole. */
 static bool push(int id, uint64_t word)
 {
     (void)id;
@@ -24,7 +24,7 @@ static bool push(int id, uint64_t word)
     return true;
 }
 
-/* Looks at the place in front only. */
+/* Checks only the slot in front. */
 static uint64_t pop(int id)
 {
     (void)id;

@@ -1,5 +1,5 @@
 /* harness
- * property: a thread is waited for once (it is twice)
+ * property: a thread is joined once (it is joined twice)
  * engines: explore
  * threads: 2
  * bound: one thread that starts another

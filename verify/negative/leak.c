@@ -1,8 +1,8 @@
 /* harness
- * property: whoever loses the race frees its object (it forgets to)
+ * property: the thread that loses the race frees its object (it does not)
  * engines: native genmc explore
  * threads: 2
- * bound: two insertions into one place
+ * bound: two insertions into one slot
  * expect: FAIL leak
  */
 /* SPDX-License-Identifier: MIT */

@@ -1,5 +1,5 @@
 /* harness
- * property: a queue that says EMPTY while the push in front is half done is linearizable (it is not: the next one had ended)
+ * property: a queue that returns EMPTY while the push in front is incomplete is linearizable (it is not: the next push has completed)
  * engines: genmc/rc11
  * threads: 3
  * bound: two pushes, one pop

@@ -1,5 +1,5 @@
 /* harness
- * property: a thread that waits for a flag goes on (nobody sets it)
+ * property: a thread that waits for a flag continues (no thread sets it)
  * engines: native tsan genmc explore
  * threads: 2
  * bound: one flag

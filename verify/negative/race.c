@@ -1,5 +1,5 @@
 /* harness
- * property: a word published by a relaxed store is read without a race (it is not: the engine must say so)
+ * property: a word published by a relaxed store is read without a race (it is not: the engine must report it)
  * engines: tsan genmc explore
  * threads: 2
  * bound: one write, one read

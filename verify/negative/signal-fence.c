@@ -1,5 +1,5 @@
 /* harness
- * property: a fence publishes the word (it does not: a signal fence orders nothing between threads; GenMC thinks it does)
+ * property: a fence publishes the word (it does not: a signal fence orders nothing between threads; GenMC treats it as a thread fence)
  * engines: explore
  * threads: 2
  * bound: one write, one read

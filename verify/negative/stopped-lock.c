@@ -1,5 +1,5 @@
 /* harness
- * property: a thread stopped for ever inside a push hinders nobody (it does: it holds the lock)
+ * property: a thread stopped forever inside a push blocks no other thread (it does: it holds the lock)
  * engines: explore
  * threads: 2
  * bound: one push each; each thread stopped after each of its steps

@@ -1,5 +1,5 @@
 /* harness
- * property: a thread stopped for ever inside a push hinders nobody (it does: who has the next ticket waits for its word)
+ * property: a thread stopped forever inside a push blocks no other thread (it does: the thread with the next ticket waits for its word)
  * engines: explore
  * threads: 2
  * bound: capacity 2; a push, a push and a pop; each thread stopped after each of its steps

@@ -1,5 +1,5 @@
 /* harness
- * property: of two threads that each announce themselves and then look, one sees the other (release and acquire do not give that)
+ * property: of two threads that each announce themselves and then check, one sees the other (release and acquire do not guarantee that)
  * engines: genmc explore
  * threads: 2
  * bound: one announcement each

@@ -1,9 +1,8 @@
 /* harness
- * property: seq_cst accesses around a relaxed read rule out this outcome (RC11 allows it; GenMC's order of seq_cst events is
- *   too strong and never shows it)
+ * property: seq_cst accesses around a relaxed read rule out this outcome (RC11 allows it; GenMC's order of seq_cst events is too strong and never shows it)
  * engines: explore
  * threads: 3
- * bound: two places
+ * bound: two locations
  * expect: FAIL assertion
  */
 /* SPDX-License-Identifier: MIT */

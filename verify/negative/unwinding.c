@@ -1,8 +1,8 @@
 /* harness
- * property: a loop that is cut short does not pass
+ * property: a truncated loop does not pass
  * engines: cbmc
  * threads: 1
- * bound: 8 rounds of a loop, 4 looked at
+ * bound: 8 rounds of a loop, 4 unwound
  * flags cbmc: --unwind 4
  * expect: FAIL unwinding
  */

@@ -1,6 +1,5 @@
 /* harness
- * property: a compare-exchange that finds the expected value succeeds (a weak one may fail for no reason; GenMC and x86
- *   never let it)
+ * property: a compare-exchange that finds the expected value succeeds (a weak one may fail spuriously; GenMC and x86 never let it)
  * engines: explore
  * threads: 1
  * bound: one attempt

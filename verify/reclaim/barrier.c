@@ -1,9 +1,9 @@
 /* harness
- * property: what a thread has given to be run later runs once, with all that it wrote, before its barrier returns
+ * property: each callback that a thread deferred runs once, sees all that the thread wrote, and ends before the barrier of that thread returns
  * engines: native genmc explore
  * allow genmc/imm: Atomic xchg support
  * threads: 3
- * bound: three pieces; two threads give one, one of them two, and wait; another one waits at any time
+ * bound: three callbacks; two threads defer one, one of them two, and wait; another one waits at any time
  * executions: 30
  * cover: by_another in_one_go
  * timeout: 120
@@ -19,7 +19,7 @@ struct piece {
 };
 
 static struct piece piece[3];
-static int done[2]; /* by whom the pieces of a barrier were run */
+static int done[2]; /* the threads that ran the callbacks of a barrier */
 
 static void run(struct lade_later *later)
 {

@@ -1,8 +1,8 @@
 /* harness
- * property: a thread that gives a piece to be run later notifies the thread that runs it
+ * property: a thread that defers a callback wakes the thread that runs it
  * engines: explore
  * threads: 3
- * bound: two threads give a piece each, the freeing thread awaits work until both have run
+ * bound: two threads defer a callback each, the freeing thread awaits work until both have run
  * executions: 1000
  * cover: slept
  * flags explore: --allow prctl --allow pthread_mutex_timedlock --allow clock_gettime
@@ -38,7 +38,7 @@ static void run(struct lade_later *later)
 
 static void setup(void)
 {
-    atomic_init(&started, true); /* thread 2 is the one */
+    atomic_init(&started, true); /* thread 2 is the freeing thread */
 }
 
 static void thread(int id)

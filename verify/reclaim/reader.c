@@ -1,9 +1,9 @@
 /* harness
- * property: what a reader has found is there until its read section ends
+ * property: an object that a reader has found stays valid until its read section ends
  * engines: native genmc explore
  * allow genmc/imm: Atomic xchg support
  * threads: 2
- * bound: one object; one reader, one thread that hides it, has it freed later and waits
+ * bound: one object; one reader, one thread that unpublishes it, defers freeing it and waits
  * executions: 2
  * cover: found hidden
  * timeout: 120

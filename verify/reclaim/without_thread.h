@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deferred freeing as it is, but for the thread that does it: the harness does it, by lade_reclaim_barrier().
+ * The real deferred freeing without its thread: the harness runs the callbacks by lade_reclaim_barrier().
  */
 #include "reclaim.c"
 

@@ -1,5 +1,5 @@
 /* harness
- * property: from every count, get, get_unless_zero and put answer and leave the count as the header says
+ * property: from every count, get, get_unless_zero and put return and leave the count as the header specifies
  * engines: cbmc
  * threads: 1
  * bound: any 32-bit count, one operation

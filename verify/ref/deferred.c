@@ -1,9 +1,9 @@
 /* harness
- * property: an object found in a read section stays valid until the section or the reference taken in it ends
+ * property: an object found in a read section stays valid until the section, or the reference taken in it, ends
  * engines: native genmc explore
  * allow genmc/imm: Atomic xchg support
  * threads: 2
- * bound: one reader that may take a reference, one owner that unpublishes, gives back and reclaims
+ * bound: one reader that may take a reference, one owner that unpublishes, releases and reclaims
  * executions: 3
  * cover: found_and_got found_dying not_found
  * timeout: 120

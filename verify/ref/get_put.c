@@ -1,7 +1,7 @@
 /* harness
- * property: a reference taken from one that is held keeps the object; released once, after the last use
+ * property: a reference taken from a held one keeps the object alive, and the object is released once, after its last use
  * threads: 2
- * bound: each thread takes a second reference and gives both back
+ * bound: each thread takes a second reference and puts both
  * executions: 6
  * cover: shared
  */

@@ -1,5 +1,5 @@
 /* harness
- * property: what each holder wrote before its put is seen by the release function, which runs exactly once
+ * property: the release function runs exactly once and observes what each holder wrote before its put
  * threads: 3
  * bound: three holders, one put each
  * executions: 6

@@ -1,5 +1,5 @@
 /* harness
- * property: tickets, entries and array sizes never leave their ranges, for every capacity and number of handles
+ * property: tickets, entries and array sizes stay within their ranges, for every capacity and number of handles
  * engines: cbmc
  * threads: 1
  * bound: any capacity, handles, round, cell

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linearizability under explore: every call is marked, and each explored execution must have an order of the calls that
- * a bounded queue of CAPACITY words explains, in which a call comes after all that happened before it. (linear.h does
- * the same for GenMC, by refinement.)
+ * Linearizability under explore: every call is marked, and each explored execution must have a linearization: an order
+ * of the calls that a bounded queue of CAPACITY words allows and that respects happens-before. (linear.h does the same
+ * for GenMC, by refinement.)
  */
 #include <lade_explore.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Linearizability by refinement (GenMC's --collect-lin-spec and --check-lin-spec): the same threads run first on the
- * specification, a bounded queue that a lock makes sequential, and then on the ring. Every combination of results and
- * of synchronisation that the ring shows must be one that the specification has.
+ * specification, a bounded queue protected by a lock, and then on the ring. Every combination of results and
+ * synchronisation that the ring shows must be one that the specification has.
  *
- * The lock of the specification orders its sections and synchronises nothing: what a push and the pop of its word owe
- * each other is said by the release and the acquire in it.
+ * The lock of the specification orders its critical sections but does not synchronise them: the release store of a push
+ * and the acquire load of the pop of its word do.
  */
 #include <genmc.h>
 
@@ -75,8 +75,7 @@ static struct lade_mpmc_handle *handle[THREADS + 1];
 
 static void make(void)
 {
-    int status =
-        lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = CAPACITY, .handles = THREADS + 1});
+    int status = lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY, .handles = THREADS + 1});
 
     assert(status == LADE_OK);
     for (int i = 0; i <= THREADS; i++)
@@ -109,7 +108,7 @@ static struct lade_spsc *ring;
 
 static void make(void)
 {
-    int status = lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = CAPACITY});
+    int status = lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY});
 
     assert(status == LADE_OK);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the mpmc harnesses share: a ring and one handle for each thread and one for setup() and finish(). It has waits if the
- * harness has a futex.
+ * Shared by the mpmc harnesses: a ring, one handle for each thread and one for setup() and finish(). The ring has waits
+ * if the harness has a futex.
  */
 #include "ring.c"
 #include "ring_count.c"
@@ -18,7 +18,7 @@ static struct lade_mpmc_handle *handle[THREADS + 1];
 
 static void make(uint64_t capacity)
 {
-    struct lade_batch_ring_config config = {.capacity = capacity, .handles = THREADS + 1, .waits = WAITS};
+    struct lade_ring_config config = {.capacity = capacity, .handles = THREADS + 1, .waits = WAITS};
 
     assert(lade_mpmc_create(&ring, &config) == LADE_OK);
     for (int i = 0; i <= THREADS; i++)

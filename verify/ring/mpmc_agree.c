@@ -38,7 +38,7 @@ static void thread(int id)
 
 static void finish(void)
 {
-    /* FULL: both words were there before the first pop, so one of them was left for the second. */
+    /* FULL: both words were in the ring before the first pop, so one was left for the second. */
     if (pushed[0] == LADE_FULL || pushed[1] == LADE_FULL)
         assert(popped[1] == LADE_OK);
     assert(pushed[0] == LADE_OK || pushed[1] == LADE_OK);

@@ -1,5 +1,5 @@
 /* harness
- * property: a cell is read before it is handed on and written again, and a popped word is the one pushed
+ * property: a cell is read before it is reused and overwritten, and a popped word is the one pushed
  * threads: 2
  * bound: capacity 1, one word; 2 pops against 3 pushes
  * executions: 10

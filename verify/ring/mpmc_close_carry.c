@@ -1,5 +1,5 @@
 /* harness
- * property: what a thread did before close happens before every return of CLOSED, of push and of pop
+ * property: what a thread did before close happens before every return of CLOSED from push and pop
  * engines: explore genmc/rc11
  * threads: 3
  * bound: mpmc; capacity 1; close against two pushes by one thread and two pops by another

@@ -1,5 +1,5 @@
 /* harness
- * property: a thread stopped for ever at any step of a push, a pop or a close hinders nobody on a ring with waits: the others finish
+ * property: a thread that stops forever at any step of a push, a pop or a close blocks no other thread of a ring with waits
  * engines: explore
  * threads: 3
  * bound: mpmc; capacity 1; a push, a pop, close and a pop; each thread stopped after each of its steps

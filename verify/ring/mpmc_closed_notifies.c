@@ -1,5 +1,5 @@
 /* harness
- * property: once an operation has returned CLOSED, a waiting pop finds the ring closed or has been woken, even if the closing thread stopped before it woke anybody
+ * property: once an operation has returned CLOSED, a waiting pop observes the close or has been woken, even if the closing thread stopped before it woke any thread
  * engines: explore genmc/rc11
  * threads: 3
  * bound: mpmc; capacity 1; pop_wait against the first step of close, and a push

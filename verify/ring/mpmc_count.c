@@ -1,5 +1,5 @@
 /* harness
- * property: count is never below the words that surely are inside, nor above those that may be, and exact in the end
+ * property: count is between the words that are certainly in the ring and those that may be, and exact when quiescent
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: mpmc; capacity 2, one word; a push and a pop by one thread, a count by another
@@ -14,7 +14,7 @@
 static void setup(void)
 {
     make(2);
-    /* The pop below is one that leaves a hint. */
+    /* Makes the pop below leave a hint. */
     assert(push(THREADS, 7) == LADE_OK);
     assert(pop(THREADS, &out[THREADS]) == LADE_OK);
     assert(push(THREADS, 8) == LADE_OK);

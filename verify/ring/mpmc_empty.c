@@ -1,5 +1,5 @@
 /* harness
- * property: EMPTY is true: a ring that never holds fewer than one word sends nobody away
+ * property: EMPTY is accurate: a pop never returns EMPTY on a ring that always holds at least one word
  * threads: 2
  * bound: capacity 2, one word; push and pop against pop
  * executions: 2

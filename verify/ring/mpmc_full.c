@@ -1,5 +1,5 @@
 /* harness
- * property: FULL is true: a ring that never holds more than one of two words refuses nobody
+ * property: FULL is accurate: a push never returns FULL on a ring that never holds more than one of two words
  * threads: 2
  * bound: capacity 2, one word; pop and push against push
  * executions: 5

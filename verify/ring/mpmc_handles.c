@@ -1,5 +1,5 @@
 /* harness
- * property: a handle is held by one thread at a time and goes to the next one whole
+ * property: one thread at a time holds a handle, and the next thread gets it in a consistent state
  * threads: 2
  * bound: one handle, two threads; join, push, leave
  * executions: 4
@@ -17,7 +17,7 @@ static bool joined[THREADS];
 
 static void setup(void)
 {
-    assert(lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 2, .handles = 1}) == LADE_OK);
+    assert(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 2, .handles = 1}) == LADE_OK);
     joined[0] = joined[1] = false;
 }
 

@@ -1,8 +1,8 @@
 /* harness
- * property: when the turns of a ring are used up, every push returns FULL and every pop EMPTY, also through a handle that was never used; no word is lost before
+ * property: when the turns of a ring are used up, every push returns FULL and every pop EMPTY, even through a handle that was never used; no word is lost before that
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: 1 word, one round before the last; push, pop, push against push and pop through a handle that was never used
+ * bound: 1 word, one round before the last; push, pop, push against push and pop through an unused handle
  * executions: 6
  * cover: first second
  * rounds: 200
@@ -17,7 +17,7 @@ static int pushed[THREADS + 1], popped[THREADS + 1];
 static void setup(void)
 {
     make(1);
-    /* As if handle 0 had made all trades but those of the last two rounds. */
+    /* As if handle 0 had done all exchanges except those of the last two rounds. */
     uint64_t turns = UINT64_C(1) << (64 - ring->cell_bits);
     uint64_t round = turns / 2 - 2;
     assert(ring->position_bits == 0);

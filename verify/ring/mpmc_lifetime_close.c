@@ -1,8 +1,8 @@
 /* harness
- * property: when the turns of a ring are used up, count is right, and once it is closed every push and pop returns CLOSED
+ * property: when the turns of a ring are used up, count is correct, and after close every push and pop returns CLOSED
  * engines: explore native tsan genmc/rc11
  * threads: 2
- * bound: mpmc; capacity 2, the last round before the last; two pops against close and a push, through handles that were never used
+ * bound: mpmc; capacity 2, the last round before the last; two pops against close and a push, through unused handles
  * executions: 6
  * cover: closed
  * rounds: 200
@@ -17,7 +17,7 @@
 static void setup(void)
 {
     make(2);
-    /* As if handle 2 had made all trades but the last two pushes and pops. */
+    /* As if handle 2 had done all exchanges except the last two pushes and pops. */
     uint64_t round = last_round(ring) - 1;
     for (uint64_t i = 0; i < 2; i++)
         atomic_store_explicit(&ring->entry[i], 2 * round << ring->cell_bits | i, memory_order_relaxed);

@@ -1,5 +1,5 @@
 /* harness
- * property: whatever two pushers and two poppers see of the mpmc ring, a bounded queue explains it, FULL and EMPTY included
+ * property: pushes and pops of the mpmc ring are linearizable to a bounded queue, including FULL and EMPTY
  * engines: explore
  * threads: 3
  * bound: capacity 1; two pushes, two pops, a push and a pop

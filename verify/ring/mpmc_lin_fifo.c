@@ -1,5 +1,5 @@
 /* harness
- * property: words leave the mpmc ring in the order in which they entered it, also over the ring's end
+ * property: words leave the mpmc ring in the order in which they entered it, even when positions wrap around
  * engines: explore
  * threads: 3
  * bound: capacity 2, one word in it; two pushes, one push, two pops

@@ -1,5 +1,5 @@
 /* harness
- * property: every outcome of two pushes and two pops on the mpmc ring is one of a bounded queue, FULL and EMPTY included
+ * property: every outcome of two pushes and two pops on the mpmc ring is an outcome of a bounded queue, including FULL and EMPTY
  * engines: genmc/rc11
  * threads: 4
  * bound: capacity 1, one operation each

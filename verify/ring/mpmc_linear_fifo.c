@@ -1,5 +1,5 @@
 /* harness
- * property: words leave the mpmc ring in an order in which they may have entered
+ * property: words leave the mpmc ring in an order in which they may have entered it
  * engines: genmc/rc11
  * threads: 3
  * bound: capacity 2, two pushes by one thread, one by another, two pops

@@ -1,5 +1,5 @@
 /* harness
- * property: many to many: every word comes out exactly once and complete, the words of one producer in order
+ * property: with many producers and consumers, every word is popped exactly once and complete, and the words of one producer in order
  * threads: 3
  * bound: capacity 2, two producers (2 and 1 words), one consumer, wraps
  * executions: 20

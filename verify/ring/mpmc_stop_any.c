@@ -1,5 +1,5 @@
 /* harness
- * property: a thread stopped for ever at any step of a push or a pop hinders nobody: the others finish
+ * property: a thread that stops forever at any step of a push or a pop blocks no other thread
  * engines: explore
  * threads: 3
  * bound: capacity 1; a push, a pop, a push and a pop; each thread stopped after each of its steps

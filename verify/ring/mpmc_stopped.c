@@ -1,6 +1,5 @@
 /* harness
- * property: a thread that ends for ever at any step of a push or a pop hinders nobody: the others finish, capacity is
- *   whole, at most its own word is missing
+ * property: a thread that stops forever at any step of a push or a pop blocks no other thread; the capacity stays whole, and at most its own word is missing
  * engines: genmc explore
  * threads: 3
  * bound: capacity 1; thread 0 stops at each of its steps; thread 1 pops and pushes; thread 2 chooses the step
@@ -11,7 +10,7 @@
 #define THREADS 3
 #include "harness.h"
 
-/* Step at which thread 0 stops; a relaxed word that thread 2 changes, so that a checker tries every value. */
+/* Step at which thread 0 stops. Thread 2 changes it by relaxed stores, so that a checker tries every value. */
 static atomic_int stop_at;
 static int steps_left; /* of thread 0 */
 
@@ -20,7 +19,7 @@ static void step(void);
 
 #include "mpmc.h"
 
-enum { LAST_STEP = 6 }; /* more than a push and a pop have when nothing is in their way */
+enum { LAST_STEP = 6 }; /* more than an uncontended push and pop take */
 
 static void step(void)
 {
@@ -59,7 +58,7 @@ static void thread(int id)
     }
 }
 
-/* The ring works on: it can be emptied, holds exactly one word, and is empty again. */
+/* The ring still works: it can be drained, then holds exactly one word, and is empty again. */
 static void finish(void)
 {
     uint64_t word = 0;

@@ -1,5 +1,5 @@
 /* harness
- * property: a wait ends when its time is over, not before, and no word is lost then
+ * property: a wait ends when its timeout has expired, not before, and loses no word
  * engines: explore
  * threads: 2
  * bound: mpmc; capacity 1; pop_wait with a timeout against the clock and a push

@@ -1,5 +1,5 @@
 /* harness
- * property: two pops that wait and a thread that pushes two words all end, and each word is popped once
+ * property: two waiting pops and a thread that pushes two words all complete, and each word is popped once
  * engines: explore
  * threads: 3
  * bound: mpmc; capacity 2; two pop_wait against two pushes

@@ -1,5 +1,5 @@
 /* harness
- * property: one producer, one consumer: every word comes out once, complete, in order, and FULL and EMPTY are true
+ * property: with one producer and one consumer, every word is popped once, complete and in order, and FULL and EMPTY are accurate
  * threads: 2
  * bound: capacity 2, 3 pushes, 3 pops, wraps
  * executions: 10
@@ -19,7 +19,7 @@ static uint64_t pushed, popped; /* counts; each written by one thread */
 
 static void setup(void)
 {
-    assert(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = CAPACITY}) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY}) == LADE_OK);
     pushed = 0;
     popped = 0;
 }

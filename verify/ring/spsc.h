@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the harnesses of an spsc ring that come with a futex share: it has waits then. */
+/* Shared by the spsc harnesses that have a futex: the ring has waits. */
 #include "ring.c"
 #include "ring_count.c"
 #ifdef FUTEX
@@ -14,7 +14,7 @@ static struct lade_spsc *ring;
 
 static void make(uint64_t capacity)
 {
-    struct lade_batch_ring_config config = {.capacity = capacity, .waits = WAITS};
+    struct lade_ring_config config = {.capacity = capacity, .waits = WAITS};
 
     assert(lade_spsc_create(&ring, &config) == LADE_OK);
 }

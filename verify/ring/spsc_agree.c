@@ -22,7 +22,7 @@ static int status[THREADS][2];
 
 static void setup(void)
 {
-    assert(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = 2}) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 2}) == LADE_OK);
     assert(lade_spsc_push(ring, 1) == LADE_OK);
 }
 
@@ -43,7 +43,7 @@ static void thread(int id)
 static void finish(void)
 {
     assert(status[0][0] == LADE_OK && status[1][0] == LADE_OK);
-    /* FULL: two words were there before the first pop, so one was left for the second. */
+    /* FULL: two words were in the ring before the first pop, so one was left for the second. */
     assert(status[0][1] == LADE_OK || status[1][1] == LADE_OK);
     lade_spsc_destroy(ring);
 }

@@ -1,5 +1,5 @@
 /* harness
- * property: batches of one producer and one consumer: every word once, complete, in order; a short count is the truth
+ * property: with batches of one producer and one consumer, every word is popped once, complete and in order, and a short count is accurate
  * threads: 2
  * bound: capacity 2, batches of 2 and 3, wraps
  * executions: 4
@@ -19,7 +19,7 @@ static uint64_t pushed, popped;
 
 static void setup(void)
 {
-    assert(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = CAPACITY}) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY}) == LADE_OK);
     pushed = 0;
     popped = 0;
 }

@@ -1,5 +1,5 @@
 /* harness
- * property: a bounded queue that can be closed explains whatever pushes, pops and a close see of a ring with waits, FULL, EMPTY and CLOSED included
+ * property: a bounded queue closed in one step explains all results of spsc with waits, FULL, EMPTY and CLOSED included
  * engines: explore
  * threads: 3
  * bound: spsc; capacity 1; two pushes, two pops, close

@@ -1,5 +1,5 @@
 /* harness
- * property: as spsc.c, with copies of the other index kept however little they are worth
+ * property: as spsc.c, but each side always keeps its copy of the other index
  * threads: 2
  * bound: capacity 2, 3 pushes, 3 pops, wraps
  * executions: 10

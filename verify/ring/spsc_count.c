@@ -1,5 +1,5 @@
 /* harness
- * property: count is never below the words that surely are inside, nor above those that may be, and exact in the end
+ * property: count is between the words that are certainly in the ring and those that may be, and exact when quiescent
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: spsc; capacity 2, one word; a push and a pop by one thread, a count by another

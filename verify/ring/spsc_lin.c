@@ -1,6 +1,5 @@
 /* harness
- * property: with a fence at the end of each call, a bounded queue explains all that the two sides of the spsc ring see, FULL
- *   and EMPTY included
+ * property: with a fence at the end of each call, the spsc ring is linearizable to a bounded queue, including FULL and EMPTY
  * engines: explore
  * threads: 2
  * bound: capacity 2, 3 pushes, 3 pops, wraps
@@ -45,7 +44,7 @@ static uint64_t pop(int id)
 static void setup(void)
 {
     lin_setup();
-    assert(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = CAPACITY}) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY}) == LADE_OK);
 }
 
 static void thread(int id)

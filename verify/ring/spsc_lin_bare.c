@@ -1,5 +1,5 @@
 /* harness
- * property: without a fence FULL and EMPTY of the spsc ring are those of a bounded queue (what ring.h does not promise)
+ * property: without a fence, the spsc ring is linearizable to a bounded queue, including FULL and EMPTY (ring.h does not promise this)
  * engines: explore
  * threads: 2
  * bound: capacity 2, 3 pushes, 3 pops

@@ -1,5 +1,5 @@
 /* harness
- * property: every outcome of a producer and a consumer on the spsc ring is one of a bounded queue, FULL and EMPTY included
+ * property: every outcome of a producer and a consumer on the spsc ring is an outcome of a bounded queue, including FULL and EMPTY
  * engines: genmc/rc11
  * threads: 2
  * bound: capacity 1, 3 pushes, 3 pops

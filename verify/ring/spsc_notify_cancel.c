@@ -1,5 +1,5 @@
 /* harness
- * property: cancel notifies a pop and a push that wait, which see then that they are cancelled
+ * property: cancel wakes a waiting pop and a waiting push, which then observe the cancellation
  * engines: explore native tsan genmc/rc11
  * threads: 3
  * bound: spsc; capacity 1, empty or full; cancel against pop_wait or push_wait that has begun; a race stands for the choice

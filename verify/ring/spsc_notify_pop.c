@@ -1,5 +1,5 @@
 /* harness
- * property: pop notifies a push that waits
+ * property: pop wakes a waiting push
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: spsc; capacity 1, full; pop against push_wait

@@ -1,5 +1,5 @@
 /* harness
- * property: push notifies a pop that waits
+ * property: push wakes a waiting pop
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: spsc; capacity 1; push against pop_wait

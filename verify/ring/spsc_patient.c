@@ -1,5 +1,5 @@
 /* harness
- * property: a consumer that finds one word and looks again for more gets every word once, complete, in order
+ * property: a consumer that finds one word and rechecks for more gets every word once, complete and in order
  * threads: 2
  * bound: capacity 8 (one word is few), 3 pushes, 3 pops
  * executions: 10
@@ -16,7 +16,7 @@ static struct lade_spsc *ring;
 
 static void setup(void)
 {
-    assert(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = 8}) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 8}) == LADE_OK);
     assert(is_few(ring, 1) && !is_few(ring, 2));
 }
 

@@ -1,5 +1,5 @@
 /* harness
- * property: without a fence both sides of the spsc ring can be refused at once (what ring.h does not promise)
+ * property: without a fence, FULL and EMPTY on the two sides of the spsc ring never contradict each other (ring.h does not promise this)
  * engines: genmc explore
  * threads: 2
  * bound: capacity 2, one word; two pushes against two pops

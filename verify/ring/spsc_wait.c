@@ -1,5 +1,5 @@
 /* harness
- * property: a producer and a consumer that wait for each other both end, and the words come out in order
+ * property: a producer and a consumer that wait for each other both complete, and the words come out in order
  * engines: explore
  * threads: 2
  * bound: spsc; capacity 1; two push_wait against two pop_wait

@@ -1,5 +1,5 @@
 /* harness
- * property: keys whose hashes are alike in the upper half are told apart: each has one part for all, none is lost
+ * property: keys with the same upper half of the hash stay distinct: each has one part for all threads, and none is lost
  * threads: 2
  * bound: two keys with the same upper half, routed in opposite orders by threads that choose different parts
  * executions: 5
@@ -39,5 +39,5 @@ static void finish(void)
         assert(part[0][i] == part[1][i]);
     assert(atomic_load(&map[16]) != 0 && atomic_load(&map[17]) != 0 && atomic_load(&map[18]) == 0);
     if ((atomic_load(&map[16]) & 15) == 1 + 2)
-        cover(behind); /* the second key lies first */
+        cover(behind); /* the second key came first */
 }

@@ -1,7 +1,7 @@
 /* harness
- * property: threads agree on the side of an item, and different items do not push each other out
+ * property: threads agree on the side of an item, and different items do not evict each other
  * threads: 3
- * bound: two words, the first with room for one entry; threads 0 and 1 route one item, thread 2 another one, then both again
+ * bound: two words, the first with space for one entry; threads 0 and 1 route one item, thread 2 another one, then both again
  * executions: 6
  * allow genmc: Memory intrinsic found, Cannot promote intrinsic
  * cover: second lost

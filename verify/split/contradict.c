@@ -1,6 +1,5 @@
 /* harness
- * property: one key that comes with two groups of different parts: its part is the same for all who get one, and whoever sees
- *           its group elsewhere hears of it
+ * property: for one key that arrives with two groups of different parts, all threads that get a part get the same one, and a thread whose group has another part gets CONFLICT
  * threads: 2
  * bound: one key, two groups, threads that choose different parts
  * executions: 3
@@ -36,7 +35,7 @@ static void finish(void)
     assert(status[0] == LADE_OK || status[1] == LADE_OK);
     for (int id = 0; id < THREADS; id++) {
         if (status[id] == LADE_OK) {
-            /* the key and its group are where the answer says */
+            /* the key and its group have the returned part */
             assert(route(THREADS, NAME(1, 1), NAME(2 + (unsigned)id, 1), 0) == LADE_OK);
             assert(got_part[THREADS] == part[id]);
         } else {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A filter, or arrays, of two words. An item's words, fingerprint and coin are given by the harness. */
+/* A filter, or arrays, of two words. The harness chooses the words, fingerprint and coin of an item. */
 #define LADE_SPLIT_PROBE 2
 #include "split_compact.c"
 
-/* high: the first word; low: what distinguishes items in it; the coin says 0 or 1 by the thread that tosses. */
+/* high: the first word; low: distinguishes items in it; the coin is 0 or 1, depending on the thread that tosses it. */
 void lade_split_random(const struct lade_split_name *name, uint32_t purpose, uint32_t number, uint64_t out[2])
 {
     (void)purpose;

@@ -1,5 +1,5 @@
 /* harness
- * property: items of one group go to one part, whoever decides
+ * property: items of one group go to one part, whichever thread decides
  * threads: 2
  * bound: two items of one group, threads that choose different parts, each routes both
  * executions: 5

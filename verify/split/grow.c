@@ -1,5 +1,5 @@
 /* harness
- * property: the first decision stays while the table grows: threads that choose different parts agree, before and after
+ * property: the first decision persists while the table grows: threads that choose different parts agree, before and after
  * threads: 2
  * bound: real table of 1 to 2 cells; one key routed by two threads, one of which makes the table grow before
  * executions: 600

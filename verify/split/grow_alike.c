@@ -1,5 +1,5 @@
 /* harness
- * property: two keys whose hashes are alike keep their parts and places while the table grows
+ * property: two keys with the same upper half of the hash keep their parts and places while the table grows
  * threads: 2
  * bound: real table of 2 to 3 cells; two keys with the same upper half, one recorded before; growth and all moves
  * executions: 609

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Routing on a table of a few places, for checkers: what lade_table promises for get and insert, and no more.
+ * Routing on a table of a few places, for checkers: exactly what lade_table guarantees for get and insert.
  */
 #ifndef PLACES_MODELLED
 #define PLACES_MODELLED 64

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Routing with names that the harness chooses, on any table. A name is one byte, NAME(high, low): equal upper halves make
- * names alike. The harness defines choice(), the part that the running thread would choose.
+ * Routing with names that the harness chooses, on any table. A name is one byte, NAME(high, low): names with the same
+ * high have the same upper half of the hash. The harness defines choice(), the part that the running thread would
+ * choose.
  */
 #include "split.c"
 
 #define NAME(high, low) ((high)*10 + (low))
 
-/* Two places for each upper half; groups and contents lie apart from keys. */
+/* Two places for each upper half; groups and contents are separate from keys. */
 void lade_split_sip(const struct lade_split_sip *sip, const void *bytes, size_t size, struct lade_split_name *name)
 {
     uint64_t number = *(const uint8_t *)bytes;

@@ -1,5 +1,5 @@
 /* harness
- * property: threads that choose different parts for one key agree on the part of the first
+ * property: threads that choose different parts for one key agree on the first choice
  * threads: 3
  * bound: one key, each thread chooses another part, two routes each
  * executions: 6

@@ -1,5 +1,5 @@
 /* harness
- * property: of two keys with the same content one is taken, by all threads that route it, and the other one dropped
+ * property: of two keys with the same content, one is taken by all threads that route it, and the other is dropped
  * threads: 3
  * bound: threads 0 and 1 route one key, thread 2 another one with the same content
  * executions: 6

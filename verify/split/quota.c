@@ -1,5 +1,5 @@
 /* harness
- * property: two threads decide one item: one token is used, the other one is back in the bag
+ * property: when two threads decide one item, one token is used and the other is returned to the bag
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: one item, one class, two tokens

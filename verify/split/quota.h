@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Routing with tokens in a real bag, of one class with a token for each part. TOKENS of them. */
+/* Routing with TOKENS tokens in a real bag: one class with a token for each part. */
 #define SLOTS_IN_GROUP 2
 #define TRIES 0
 #include "../bag/small.h"
@@ -15,7 +15,7 @@ static unsigned choice(void)
     return 0;
 }
 
-/* The bag has a handle for each thread; that for finish() is handle[THREADS]. */
+/* The bag has a handle for each thread; handle[THREADS] is for finish(). */
 static void make_quota_split(void)
 {
     make_split(LADE_SPLIT_QUOTA);
@@ -30,7 +30,7 @@ static void make_quota_split(void)
     split.class_of = &only;
 }
 
-/* The tokens in the bag, which is empty afterwards: a bit for each part. */
+/* Drains the bag and returns its tokens, a bit for each part. */
 static unsigned tokens_left(void)
 {
     unsigned seen = 0;

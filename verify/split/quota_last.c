@@ -1,6 +1,5 @@
 /* harness
- * property: whoever finds no token for an item that another thread has decided with the last one gets its part all the same, or
- *           is told to try again; FULL is for items that are not recorded
+ * property: a thread that finds no token for an item that another thread decided with the last one gets its part, or is asked to retry; FULL is returned only for items that are not recorded
  * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: one item, one class, one token

@@ -1,5 +1,5 @@
 /* harness
- * property: homes, shares, sizes and places of cells never leave their ranges, and room for n keys takes n without growth
+ * property: homes, shares, sizes and cell addresses stay within their ranges, and a table sized for n keys takes n without growth
  * engines: cbmc
  * threads: 1
  * bound: any number of cells up to 2^40; up to 2^14 keys
@@ -29,7 +29,7 @@ static void shares(uint64_t cells)
     assert(share(cells, MOST) < cells);
 }
 
-/* So many keys come before the one at which a larger array is wanted. */
+/* Number of keys before the one that triggers a larger array. */
 static void sizes(void)
 {
     uint64_t keys = nondet_uint64();
@@ -45,7 +45,7 @@ static void sizes(void)
         cover(large);
 }
 
-/* All cells and flags lie behind each other in the mapping, lines of cells at their alignment. */
+/* Cells and flags follow each other in the mapping, lines of cells at their alignment. */
 static void places(uint64_t cells)
 {
     uint64_t blocks = blocks_of(cells);

@@ -1,5 +1,5 @@
 /* harness
- * property: a batch answers for each key what a call for this key alone would
+ * property: a batch returns for each key what a call for that key alone would return
  * threads: 2
  * bound: 2 cells; batches of two keys, an insert and a removal of one of them
  * executions: 31

@@ -1,5 +1,5 @@
 /* harness
- * property: a batch of look-ups answers for each key what a call for this key alone would, also while the table grows
+ * property: a batch of look-ups returns for each key what a call for that key alone would return, even while the table grows
  * threads: 2
  * bound: 1 to 2 cells; a replace and a batch of two keys, growth and all moves
  * executions: 659

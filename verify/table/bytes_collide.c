@@ -1,5 +1,5 @@
 /* harness
- * property: who copies a byte string compares it with another one that was copied meanwhile, and sees that one whole
+ * property: a thread that copies a byte string compares it with another one that was copied concurrently, and sees that one complete
  * threads: 3
  * bound: 2 to 3 cells; two byte strings with one hash; a replace of the first, its move, the move of the second
  * executions: 2656

@@ -1,5 +1,5 @@
 /* harness
- * property: a copy that comes too late has the record that it finds instead, whole, and leaves it there
+ * property: a late copy finds a newer record, sees it complete, and leaves it in place
  * threads: 2
  * bound: 1 to 2 cells; a replace, which also moves, against moves
  * executions: 109

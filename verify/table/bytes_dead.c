@@ -1,5 +1,5 @@
 /* harness
- * property: a byte string removed while the table grows is not brought back by a slow copy
+ * property: a slow copy does not resurrect a byte string that was removed while the table grows
  * threads: 3
  * bound: 1 to 2 cells; growth and moves by two threads; a remove
  * executions: 1383

@@ -1,5 +1,5 @@
 /* harness
- * property: a record that is replaced in the new array while the old one waits to be freed is not freed with it
+ * property: a record that is replaced in the new array while the old array waits to be freed is not freed with it
  * threads: 3
  * bound: 2 cells to 1; a replace, which also moves; a reader; reclamation twice
  * executions: 23

@@ -1,5 +1,5 @@
 /* harness
- * property: a record replaced in the new array is not freed while the old one leads new readers to it
+ * property: a record replaced in the new array is not freed while new readers can reach it through the old array
  * threads: 3
  * bound: 3 cells to 1, two of them moved; a replace, which also moves; a reader; reclamation twice
  * executions: 2

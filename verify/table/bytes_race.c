@@ -1,5 +1,5 @@
 /* harness
- * property: of racing inserts of one byte string one wins, and all learn its value
+ * property: of racing inserts of one byte string one wins, and all return its value
  * threads: 2
  * bound: 2 cells; two inserts of one string, one get
  * executions: 28

@@ -1,5 +1,5 @@
 /* harness
- * property: two byte strings with one hash keep apart, also when both want the same cell
+ * property: two byte strings with the same hash stay distinct, even when both probe the same cell
  * threads: 3
  * bound: 2 cells; an insert of each, a reader
  * executions: 195

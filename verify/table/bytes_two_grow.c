@@ -1,5 +1,5 @@
 /* harness
- * property: two byte strings with one hash keep apart while the table grows
+ * property: two byte strings with the same hash stay distinct while the table grows
  * threads: 2
  * bound: 2 to 3 cells; an insert against an insert, growth and moves
  * executions: 1643
@@ -19,7 +19,7 @@
 
 static void setup(void)
 {
-    atomic_init(&arrays_left, 4); /* two more than it needs: who goes astray comes to an end */
+    atomic_init(&arrays_left, 4); /* two more than it needs, so that a faulty search ends */
     make(LADE_TABLE_BYTES, 2);
 }
 

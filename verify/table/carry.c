@@ -1,5 +1,5 @@
 /* harness
- * property: who gets a value has what was done before it was given: by insert, by replace, and through a move
+ * property: what was done before a value was stored happens before a get returns it: by insert, by replace, and through a move
  * threads: 3
  * bound: 1 to 2 cells; an insert, a get, growth and moves
  * executions: 345

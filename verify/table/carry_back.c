@@ -1,5 +1,5 @@
 /* harness
- * property: what was done before a value was given happens before its loser, its replacer and its remover go on
+ * property: what was done before a value was stored happens before the return of the insert that lost to it, of its replace and of its remove
  * threads: 2
  * bound: 1 cell; insert and insert, or replace; remove
  * executions: 44

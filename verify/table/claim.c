@@ -1,5 +1,5 @@
 /* harness
- * property: who finds a cell that an insert marked MOVED finds the next array, too
+ * property: a thread that finds a cell that an insert marked MOVED also finds the next array
  * threads: 3
  * bound: 1 to 1 cell; growth and a move, an insert, a replace
  * executions: 1131
@@ -25,7 +25,7 @@ static void work(int id)
 {
     if (id == 0) {
         grow(1);
-        help(); /* has the block in hands when the insert comes to its cell */
+        help(); /* is moving the block when the insert reaches its cell */
     } else if (id == 1) {
         assert(insert_(1, 1, 5) == 5);
     } else if (replace_(2, 1, 6) == 5) {

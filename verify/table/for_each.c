@@ -1,5 +1,5 @@
 /* harness
- * property: for_each holds its array by a count: it is not freed meanwhile, and a key that stays is visited once
+ * property: for_each holds a reference to its array, which is not freed in the meantime, and visits a key that stays exactly once
  * threads: 2
  * bound: 1 to 1 cell; for_each against growth, moves and reclamation
  * executions: 309

@@ -1,5 +1,5 @@
 /* harness
- * property: for_each visits a key that stays once, and one that comes or goes at most once, with a value that it had
+ * property: for_each visits a key that stays exactly once, and a key that is inserted or removed at most once, with a value that it had
  * threads: 2
  * bound: 3 cells; for_each against an insert, a replace and a remove
  * executions: 4

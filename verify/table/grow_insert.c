@@ -1,5 +1,5 @@
 /* harness
- * property: a key inserted while the table grows is there afterwards, once, with the winner's value, and so is every other
+ * property: a key inserted while the table grows is present afterwards, once, with the winner's value, and so is every other key
  * threads: 3
  * bound: 1 to 2 cells; two inserts of one key, growth and all moves
  * executions: 32821

@@ -1,5 +1,5 @@
 /* harness
- * property: a key removed while two threads move the table is not brought back by the slower one
+ * property: a key removed while two threads move the table is not resurrected by the slower one
  * threads: 3
  * bound: 1 to 2 cells; moves by two threads and more, one remove
  * executions: 1383

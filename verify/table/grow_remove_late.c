@@ -1,5 +1,5 @@
 /* harness
- * property: a key removed while another thread moves the table is not brought back by it
+ * property: a key removed while another thread moves the table is not resurrected by that thread
  * threads: 2
  * bound: 1 to 2 cells; moves, one remove
  * executions: 186

@@ -1,5 +1,5 @@
 /* harness
- * property: while the table grows, nobody reads a value older than one that he has read or knows of
+ * property: while the table grows, no thread reads a value older than one that it has read or that happens before the read
  * threads: 3
  * bound: 1 to 2 cells; growth and moves, one replace, a reader that reads twice
  * executions: 4352

@@ -1,5 +1,5 @@
 /* harness
- * property: a second array that needs a third is first made the first: nothing is lost, and no old value comes back
+ * property: a second array that needs a third first becomes the root: no key is lost, and no old value reappears
  * threads: 2
  * bound: 1, 2, 3 cells; two growths against a replace and a get
  * executions: 2218

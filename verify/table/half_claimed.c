@@ -1,5 +1,5 @@
 /* harness
- * property: a cell with a key and no value, as a stopped thread leaves it, is completed by whoever needs it, and moved over
+ * property: a cell with a key and no value, as a stopped thread leaves it, is completed by any thread that needs it, and moved
  * threads: 3
  * bound: 1 to 2 cells; a key without a value; insert, get and replace, growth
  * executions: 2753

@@ -1,5 +1,5 @@
 /* harness
- * property: blocks moved by different threads are all there for who enters at the new array
+ * property: a thread that starts at the new array finds all blocks, whichever threads moved them
  * threads: 3
  * bound: 2 to 3 cells; two keys; two threads help with a block each, one reads
  * executions: 132

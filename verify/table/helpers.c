@@ -1,5 +1,5 @@
 /* harness
- * property: two threads that move the same table lose nothing, double nothing, and a third finds every key all the time
+ * property: two threads that move the same table lose and duplicate nothing, and a third finds every key at any time
  * threads: 3
  * bound: 1 to 2 cells; one key; two move, one reads
  * executions: 490

@@ -1,5 +1,5 @@
 /* harness
- * property: a key's home lies in the array
+ * property: the home of a key lies in the array
  * engines: cbmc
  * threads: 1
  * bound: any mixed key, up to 255 cells, and 2^8 to 2^40 by powers of two

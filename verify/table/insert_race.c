@@ -1,5 +1,5 @@
 /* harness
- * property: of racing inserts of one key one wins, and all learn the winner's value
+ * property: of racing inserts of one key one wins, and all return the winner's value
  * threads: 3
  * bound: 2 cells; three inserts of one key, another key in its home
  * executions: 135

@@ -1,5 +1,5 @@
 /* harness
- * property: whatever three threads see of one key, a map explains it
+ * property: operations of three threads on one key are linearizable to a map
  * engines: explore
  * threads: 3
  * bound: 1 cell; insert and remove, insert and replace, two gets

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linearizability under explore: every call is marked, and each explored execution must have an order of the calls that a
- * map explains, in which a call comes after all that happened before it. Keys are 1 and 2.
+ * Linearizability under explore: every call is marked, and each explored execution must have a linearization: an order
+ * of the calls that a map allows and that respects happens-before. Keys are 1 and 2.
  */
 #include <lade_explore.h>
 
@@ -36,7 +36,7 @@ static long lin_result(uint64_t value)
 }
 
 #ifdef LIN_BYTES
-/* Both have one hash. */
+/* Both have the same hash. */
 static size_t lin_size(uint64_t key)
 {
     return (size_t)key;

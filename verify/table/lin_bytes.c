@@ -1,5 +1,5 @@
 /* harness
- * property: whatever two threads see of two byte strings with one hash, a map explains it
+ * property: operations of two threads on two byte strings with the same hash are linearizable to a map
  * engines: explore
  * threads: 2
  * bound: 2 cells; three operations each

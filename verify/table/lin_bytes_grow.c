@@ -1,5 +1,5 @@
 /* harness
- * property: whatever is seen of a byte string while the table grows, a map explains it
+ * property: operations on a byte string while the table grows are linearizable to a map
  * engines: explore
  * threads: 2
  * bound: 1 to 2 cells; a replace and a remove against growth and a get

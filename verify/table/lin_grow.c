@@ -1,5 +1,5 @@
 /* harness
- * property: whatever two threads see of a key while the table grows, a map explains it
+ * property: operations of two threads on one key while the table grows are linearizable to a map
  * engines: explore
  * threads: 3
  * bound: 1 to 2 cells; insert and remove, replace and get, growth

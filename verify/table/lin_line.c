@@ -1,5 +1,5 @@
 /* harness
- * property: whatever is seen of two keys in one line of several cells, a map explains
+ * property: operations on two keys in one line of several cells are linearizable to a map
  * engines: explore
  * threads: 3
  * bound: 2 cells of one line; two inserts, an insert and a removal, two gets of keys with one home

@@ -1,5 +1,5 @@
 /* harness
- * property: whatever two threads see of two keys that meet, a map explains it
+ * property: operations of two threads on two keys that collide are linearizable to a map
  * engines: explore
  * threads: 2
  * bound: 2 cells; four operations each on two keys with one home

@@ -1,5 +1,5 @@
 /* harness
- * property: unmix undoes what mix does to the halves, and the inverses are inverses
+ * property: unmix is the inverse of mix on the halves of a key, and the computed inverses are inverses
  * engines: cbmc
  * threads: 1
  * bound: any key with multipliers of 1; the inverses of odd numbers below 128

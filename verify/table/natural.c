@@ -1,5 +1,5 @@
 /* harness
- * property: a table that grows by itself, while others insert, has every key once
+ * property: a table that grows automatically during concurrent inserts holds every key once
  * threads: 2
  * bound: 2 cells and on; two inserts each, of two keys and of one
  * executions: 217

@@ -1,5 +1,5 @@
 /* harness
- * property: a copy that finds no room in the second array goes to a third: nothing is lost or doubled
+ * property: a copy that finds the second array full continues in a third: no key is lost or duplicated
  * threads: 2
  * bound: 2 cells to 1 and on; two keys; moves against two gets
  * executions: 194

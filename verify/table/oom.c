@@ -1,5 +1,5 @@
 /* harness
- * property: without memory for a larger array the table stays whole, and grows when there is some again
+ * property: without memory for a larger array the table stays intact, and it grows when memory is available again
  * threads: 2
  * bound: 2 cells; a growth and a trim that get no memory, an insert and a remove
  * executions: 5

@@ -1,5 +1,5 @@
 /* harness
- * property: a move that gets no memory for a third array leaves every key where it can be found, and goes on later
+ * property: a move that gets no memory for a third array leaves every key reachable, and resumes later
  * threads: 2
  * bound: 2 cells to 1, and no more; two keys; moves against a replace
  * executions: 174

@@ -1,6 +1,5 @@
 /* harness
- * property: a search ends after at most as many steps as there are cells, whatever they hold, and stays inside the array;
- *           it comes to every cell once
+ * property: a search ends after at most as many steps as there are cells, whatever they hold, stays inside the array, and visits every cell once
  * engines: cbmc
  * threads: 1
  * bound: 4 cells of any content in lines of 2, with or without a next array of 2; words
@@ -54,7 +53,7 @@ static void thread(int id)
     b->next = NULL;
     a->starved = (uint32_t)nondet_uint64();
     a->used = nondet_uint64();
-    /* A key of each home: the product is checked in homes.c. */
+    /* One key of each home; homes.c checks the product. */
     assume(quarter < 4 && m < n && n < 4);
     assert(nth_cell(a, quarter, m) != nth_cell(a, quarter, n));
     assert(nth_cell(a, quarter, n) >= a->cell && nth_cell(a, quarter, n) < a->cell + 4);

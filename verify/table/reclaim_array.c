@@ -1,5 +1,5 @@
 /* harness
- * property: an old array is freed after the last reader has left it, once, and read by nobody after that
+ * property: an old array is freed once, after the last reader has left it, and never read after that
  * threads: 3
  * bound: 1 to 2 cells; growth, moves and reclamation; a reader; a replace
  * executions: 1225

@@ -1,5 +1,5 @@
 /* harness
- * property: for_each of words reads no array that was freed, also when the table grows twice meanwhile
+ * property: for_each of words reads no freed array, even when the table grows twice in the meantime
  * threads: 2
  * bound: 1 cell, three arrays; for_each against two growths, moves and reclamation
  * executions: 20

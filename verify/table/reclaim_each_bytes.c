@@ -1,5 +1,5 @@
 /* harness
- * property: for_each of byte strings reads no record that was freed
+ * property: for_each of byte strings reads no freed record
  * threads: 2
  * bound: 1 cell; for_each against a replace and reclamation
  * executions: 2

@@ -1,5 +1,5 @@
 /* harness
- * property: an old array is freed after the last insert has left it, and read by no insert after that
+ * property: an old array is freed after the last insert has left it, and no insert reads it after that
  * threads: 2
  * bound: 1 to 2 cells; growth, moves and reclamation; an insert of a key that is there
  * executions: 5

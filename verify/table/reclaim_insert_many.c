@@ -1,5 +1,5 @@
 /* harness
- * property: an old array is freed after the last batch of inserts has left it, and read by none after that
+ * property: an old array is freed after the last batch of inserts has left it, and no batch reads it after that
  * threads: 2
  * bound: 1 to 2 cells; growth, moves and reclamation; a batch of one key that is there
  * executions: 5

@@ -1,7 +1,7 @@
 /* harness
- * property: an old array is freed after the last reserve has left it, and read by none after that
+ * property: an old array is freed after the last reserve has left it, and no reserve reads it after that
  * threads: 2
- * bound: 1 to 3 cells; a growth under way, moves and reclamation; a reserve
+ * bound: 1 to 3 cells; a growth in progress, moves and reclamation; a reserve
  * executions: 5
  * cover: freed
  * cover genmc: none

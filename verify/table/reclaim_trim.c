@@ -1,5 +1,5 @@
 /* harness
- * property: an old array is freed after the last trim has left it, and read by none after that
+ * property: an old array is freed after the last trim has left it, and no trim reads it after that
  * threads: 2
  * bound: 1 to 1 cell; growth, moves and reclamation; a trim
  * executions: 5

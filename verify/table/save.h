@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a table from any bytes. The harness says which kind of table (WORDS), and how large blocks and keys are. */
+/* Reading a table from any bytes. The harness defines the kind of table (WORDS) and the sizes of blocks and keys. */
 #include "harness.h"
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 uint32_t nondet_uint32(void);
 int nondet_int(void);
 
-/* Any answer: this covers every stream whose checksums are right, and every one whose are not. */
+/* Any result: this covers every stream with valid checksums and every stream with invalid ones. */
 static uint32_t any_checksum(uint32_t crc, const void *bytes, size_t size)
 {
     assert(size == 0 || __CPROVER_r_ok(bytes, size));
@@ -16,7 +16,10 @@ static uint32_t any_checksum(uint32_t crc, const void *bytes, size_t size)
     return nondet_uint32();
 }
 
-/* Objects of few sizes are simpler to reason about; what is in a new one is arbitrary, as what was read before is. */
+/*
+ * Few object sizes keep the proof simple. The content of an allocated object is arbitrary, as are the bytes read
+ * before.
+ */
 static void *any_realloc(void *old, size_t size)
 {
     assert(!WORDS);
@@ -36,16 +39,16 @@ struct lade_table {
 };
 
 static struct lade_table table;
-static uint64_t given;   /* bytes that get() gave */
+static uint64_t given;   /* bytes that get() returned */
 static uint64_t content; /* of the block, still to be read */
-static uint64_t at_head; /* where the block began */
+static uint64_t at_head; /* start of the block */
 static int calls, blocks, inserts, inserts_before;
 
 static void setup(void)
 {
 }
 
-/* What the head promises, so that content can be told from heads. */
+/* The length in the header, to distinguish content from headers. */
 static void look_at_head(const unsigned char *head)
 {
     uint64_t count = lade_read_number(head, 4), keys = lade_read_number(head + 4, 4);
@@ -54,7 +57,7 @@ static void look_at_head(const unsigned char *head)
     content = count == 0 ? TOTAL : count * (WORDS ? WORD_ENTRY : BYTES_ENTRY) + keys;
 }
 
-/* Arbitrary bytes, and now and then no more. */
+/* Arbitrary bytes, and sometimes the end of the stream. */
 static int get_any(void *context, void *bytes, size_t size)
 {
     bool is_content = __CPROVER_DYNAMIC_OBJECT(bytes), is_head = !is_content && calls > 0;
@@ -76,7 +79,7 @@ static int get_any(void *context, void *bytes, size_t size)
     case 1:
         return LADE_IO;
     }
-    __CPROVER_havoc_object(bytes); /* what is behind them does not matter */
+    __CPROVER_havoc_object(bytes); /* bytes after them do not matter */
     given += size;
     if (is_head)
         look_at_head(bytes);

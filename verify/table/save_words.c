@@ -1,5 +1,5 @@
 /* harness
- * property: reading a table of words from any bytes stays within bounds, inserts only what is sound, and tells where it stopped
+ * property: reading a table of words from arbitrary bytes stays within bounds, inserts only valid entries, and reports where it stopped
  * engines: cbmc
  * threads: 1
  * bound: any bytes and any checksums; blocks of 32 bytes, 2 of them, or one and the end

@@ -1,5 +1,5 @@
 /* harness
- * property: keys that look like codes have cells of their own: first wins, and values carry what was done before
+ * property: keys that equal reserved codes have separate cells: the first insert wins, and values publish what was done before
  * threads: 2
  * bound: both keys; insert, get and for_each
  * executions: 12

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table that a checker can go through: arrays of as many cells as the harness says, blocks and lines of one cell, keys that are
- * their own places (home = key * cells / 2^64), and growth only when the harness asks for it. With NATURAL the table grows
- * by itself, and counts its cells for that; without it, an array that must have a next one gets one more cell.
+ * A table that is small enough for a checker: arrays of as many cells as the harness defines, blocks and lines of one
+ * cell, keys that are not hashed (home = key * cells / 2^64), and growth only when the harness requests it. With
+ * NATURAL the table counts its cells and grows automatically; without it, an array that needs a next one gets one with
+ * one more cell.
  *
  * The harness defines work(id) instead of thread(id); threads are registered with liburcu around it.
  */
@@ -31,7 +32,7 @@ static inline uint64_t no_count(const void *place)
 #endif
 #define LADE_TABLE_TOUCH(place) ((void)(place))
 
-/* Checkers know neither these, nor structures that are copied as a whole. */
+/* Checkers support neither these nor copies of whole structures. */
 #include <lade/table.h>
 static void *copy_bytes(void *to, const void *from, size_t size)
 {
@@ -67,7 +68,7 @@ static void *clear_words(void *to, int zero, size_t size)
 #endif
 
 #include "table_mix.h"
-/* Multiplies by 1: keys below 2^32 stay as they are. */
+/* Multiplies by 1: keys below 2^32 are unchanged. */
 static void plain_mixer(struct lade_table_mixer *m)
 {
     m->first = m->second = m->unfirst = m->unsecond = 1;
@@ -76,12 +77,12 @@ static void plain_mixer(struct lade_table_mixer *m)
 
 #include <urcu/urcu-memb.h>
 #ifdef ENGINE_NATIVE
-#include <urcu/static/urcu-memb.h> /* before rcu_read.h, so that read sections ask for what the kernel can do */
+#include <urcu/static/urcu-memb.h> /* before rcu_read.h, so that read sections check what the kernel supports */
 #endif
 #if defined ENGINE_NATIVE && (defined __SANITIZE_THREAD__ || !defined RECLAIM)
 /*
- * Here a grace period lasts until finish(), which is as good as any other. ThreadSanitizer does not see what liburcu
- * orders; and where reclamation is not the point, a round should not have to wait for it.
+ * Here a grace period lasts until finish(), which is a valid choice. ThreadSanitizer does not see the ordering of
+ * liburcu, and a round that does not test reclamation should not wait for it.
  */
 #define RECLAIMS (harness_id < 0)
 #else
@@ -97,10 +98,10 @@ static void plain_mixer(struct lade_table_mixer *m)
 #include "table_create.c"
 
 #ifdef ARRAYS
-static _Atomic int arrays_left; /* so many more are there memory for */
+static _Atomic int arrays_left; /* number of further arrays that can be allocated */
 #endif
 
-/* Field by field, since no access may cover two of them. */
+/* Field by field, since no access may cover two fields. */
 void *lade_table_map(const struct lade_table *t, size_t size)
 {
     struct array *a = NULL;
@@ -148,7 +149,7 @@ static uint64_t same(void *context, uint64_t key)
     return key;
 }
 
-/* A byte string's hash is its first byte: "a" and "ab" meet. */
+/* The hash of a byte string is its first byte: "a" and "ab" collide. */
 static uint64_t first_byte(void *context, const void *key, size_t size)
 {
     (void)context;
@@ -176,7 +177,7 @@ static struct lade_table *table;
 
 #define HALF (UINT64_C(1) << 63) /* the home of this key is the middle of every array */
 
-/* With a first array of so many cells. */
+/* The first array has this number of cells. */
 static void make(enum lade_table_kind kind, uint64_t cells)
 {
     static struct lade_table_config config;
@@ -186,7 +187,7 @@ static void make(enum lade_table_kind kind, uint64_t cells)
     config.kind = kind;
     config.seeded = true;
 #ifndef INJECTED
-    config.hash = kind == LADE_TABLE_BYTES ? &hash : NULL; /* words: the way of most tables */
+    config.hash = kind == LADE_TABLE_BYTES ? &hash : NULL; /* words: the path of most tables */
 #else
     config.hash = &hash;
 #endif
@@ -203,12 +204,12 @@ static void unmake(void)
     urcu_memb_unregister_thread();
 }
 
-/* In static memory: GenMC gives a local of an inlined function the place of one that is still in use. */
+/* In static memory: GenMC may place a local of an inlined function at the address of one that is still in use. */
 static uint64_t out[THREADS + 1];
 
 #define NONE UINT64_C(1000)
 
-/* Each answers the value that the call answers, or NONE. */
+/* Each returns the value that the call returns, or NONE. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 static uint64_t get_(int id, uint64_t key)
 {
@@ -259,7 +260,7 @@ static uint64_t remove_text(int id, const char *key, size_t size)
     return lade_table_remove_bytes(table, key, size, &out[id + 1]) == LADE_OK ? out[id + 1] : NONE;
 }
 
-/* How many cells of the array in use hold the key, present. */
+/* Number of cells of the current array that hold the key with a value. */
 static uint64_t cells_of(uint64_t key)
 {
     struct array *a = root_of(table);
@@ -274,7 +275,7 @@ static uint64_t cells_of(uint64_t key)
     return count;
 }
 
-/* Gives the table a second array of so many cells. */
+/* Gives the table a second array with this number of cells. */
 static void grow(uint64_t cells)
 {
     urcu_memb_read_lock();
@@ -300,7 +301,7 @@ static void help(void)
     urcu_memb_read_unlock();
 }
 
-/* Does what the library's thread does: frees what was retired, once its readers have left. */
+/* Acts as the library's thread: frees retired memory once its readers have left. */
 static void reclaim(void)
 {
     if (RECLAIMS)

@@ -15,7 +15,7 @@
 
 uint64_t nondet_uint64(void);
 
-/* Any product of two factors below 2^61, which is all that the rest of the step knows of them. */
+/* Any product of two factors below 2^61; the rest of the step uses only the product. */
 static uint64_t high_half, low_half;
 
 static uint64_t product(uint64_t a, uint64_t b, uint64_t *low)

@@ -1,5 +1,5 @@
 /* harness
- * property: a thread that stops for ever at any step of an operation, or of growth, does not keep the others from ending
+ * property: a thread that stops forever at any step of an operation, or of growth, blocks no other thread
  * engines: explore
  * threads: 2
  * bound: 1 to 2 cells; a replace and a remove, each of which moves the table

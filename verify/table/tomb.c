@@ -1,5 +1,5 @@
 /* harness
- * property: the cell of a removed key stays its own: it comes back there while another key looks for a cell
+ * property: the cell of a removed key stays reserved for it: the key returns there while another key probes for a cell
  * threads: 2
  * bound: 2 cells, one of a removed key; its insert against that of another key
  * executions: 1
@@ -9,7 +9,7 @@
  */
 /* SPDX-License-Identifier: MIT */
 #define THREADS 2
-#define INJECTED /* the shortest way takes only a cell that nobody had */
+#define INJECTED /* the fast path takes only a cell that was never used */
 #include "harness.h"
 
 #include "small.h"

@@ -1,5 +1,5 @@
 /* harness
- * property: trim drops what removed keys left, but not a key that comes back meanwhile
+ * property: trim drops removed keys, but not a key that is inserted again concurrently
  * threads: 2
  * bound: 5 cells to 3 or 4; trim against the insert of a removed key
  * executions: 36

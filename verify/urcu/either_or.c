@@ -1,5 +1,5 @@
 /* harness
- * property: a read section that misses what preceded the grace period is over before what follows it
+ * property: a read section that misses what preceded the grace period ends before what follows it
  * engines: native genmc explore
  * threads: 2
  * bound: one reader, one grace period

@@ -22,7 +22,7 @@ static void thread(int id)
 {
     if (id == 0) {
         urcu_memb_read_lock();
-        /* Read inside the section: the grace period is over and we are not. */
+        /* Read inside the section: the grace period has ended, the section has not. */
         if (atomic_load_explicit(&ended, memory_order_relaxed))
             cover(ended_inside);
         urcu_memb_read_unlock();

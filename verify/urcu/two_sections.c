@@ -1,5 +1,5 @@
 /* harness
- * property: a grace period also has what a reader did in a section before the one that it finds
+ * property: a grace period also orders what a reader did in a section before the one that it waits for
  * engines: native genmc explore
  * threads: 2
  * bound: one reader with two sections, one update, one grace period

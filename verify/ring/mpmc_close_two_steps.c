@@ -1,0 +1,11 @@
+/* harness
+ * property: a bounded queue that is closed in two steps explains all results of mpmc: until a pop returns CLOSED, pushes under way may succeed although others were refused
+ * engines: explore
+ * threads: 3
+ * bound: mpmc; capacity 1; a push, a push and a pop, a push and close
+ * executions: 200
+ * cover: full push_closed
+ * timeout: 240
+ */
+#define TWO_STEPS 1
+#include "mpmc_close_lin.c"
