@@ -31,7 +31,7 @@ struct lin_queue {
 
 /*
  * push: LADE_OK, LADE_FULL, LADE_CLOSED; pop: the word, or LADE_EMPTY, LADE_CLOSED. Closing takes one step, or with TWO_STEPS
- * two: pushes under way may still succeed until a pop returns LADE_CLOSED.
+ * two: pushes in progress may still succeed until a pop returns LADE_CLOSED.
  */
 static bool lin_step(void *state, int operation, long argument, long result)
 {

@@ -200,7 +200,7 @@ LADE_API LADE_MUST_CHECK size_t lade_mpmc_pop_many(struct lade_mpmc_handle *hand
 
 /*
  * Waiting forms, close, cancel and count: contracts and statuses as for spsc. count is lock-free. Close takes two steps: a
- * push under way at the close may succeed after another push has returned LADE_CLOSED, until a pop returns LADE_CLOSED.
+ * push in progress at the close may succeed after another push has returned LADE_CLOSED, until a pop returns LADE_CLOSED.
  */
 LADE_API LADE_MUST_CHECK int lade_mpmc_push_wait(struct lade_mpmc_handle *handle, uint64_t word, int64_t timeout);
 LADE_API LADE_MUST_CHECK int lade_mpmc_pop_wait(struct lade_mpmc_handle *handle, uint64_t *word, int64_t timeout);

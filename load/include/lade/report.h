@@ -83,7 +83,7 @@ struct lade_report {
     struct lade_report_curve loss;  /* batch, loss */
 };
 
-/* Zero if a wait that ends between the two calls makes the later value the smaller one. */
+/* Zero where a wait that ends in between makes the later figure the smaller one. */
 static inline uint64_t lade_report_difference(uint64_t end, uint64_t begin)
 {
     return end > begin ? end - begin : 0;
