@@ -19,7 +19,7 @@ struct csv_field {
  */
 size_t csv_read(char *text, size_t size, struct csv_field *field, size_t most, size_t *fields);
 
-/* Writes a field, quoted where needed. Like snprintf, returns the full size but writes no more than the buffer holds. */
+/* Writes a field, quoted where needed. Like snprintf, returns the full size and writes at most what fits. */
 size_t csv_write(char *to, size_t room, const void *text, size_t size);
 
 #endif

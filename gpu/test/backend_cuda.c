@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend's own code, on a stand-in for the runtime: what it asks for, in which order, and what it does with errors. */
+/* The CUDA backend's code on a stand-in for the runtime: its calls, their order, and its handling of errors. */
 #include "backends.h"
 #include "batches.h"
 #include "converter.h"
@@ -14,7 +14,7 @@ static struct lade_device_failure failure;
 static struct lade_feeder_batch batch;
 static struct lade_error error;
 
-/* Nothing was left, no rule was broken, and the thread stands where it stood. */
+/* Nothing was leaked, no rule was broken, and the thread has the same device as before. */
 static void all_clean(void)
 {
     const char *first;
@@ -45,7 +45,7 @@ static cudaStream_t stream_at(int device)
     return stream;
 }
 
-/* As in a child of fork(): what the runtime gave stays with it, the rest is freed. */
+/* As in a child of fork(): memory of the runtime is left to it, the rest is freed. */
 Test(cuda, after_lose_the_runtime_is_not_called)
 {
     enum { BYTES = 8192 };
@@ -95,7 +95,7 @@ Test(cuda, a_copy_arrives_and_says_so)
     all_clean();
 }
 
-/* The consumer's queue as the feeder sees it: marks behind a stream or an event, and copies that wait for them. */
+/* The consumer's queue as the feeder uses it: marks after a stream or an event, and copies that wait for them. */
 static void copies_wait(enum lade_done done)
 {
     void *self = opened(1), *staging, *device, *ready, *mark;
@@ -192,7 +192,7 @@ Test(cuda, no_device_and_no_driver_are_told)
     all_clean();
 }
 
-/* Everything from open to close, with one call failing; how it ended. */
+/* Everything from open to close, with one call failing. The status. */
 static int life(const char **call)
 {
     void *self = NULL, *staging = NULL, *device = NULL, *ready = NULL, *mine = NULL;
@@ -259,12 +259,12 @@ Test(cuda, each_call_that_fails_is_named_and_nothing_is_left)
         {"cudaEventRecord", 2, LADE_DEVICE},
         {"cudaEventRecord", 3, LADE_DEVICE},
         {"cudaEventQuery", 1, LADE_DEVICE},
-        {"cudaSetDevice", 1, LADE_DEVICE}, /* open; the even ones lead back */
+        {"cudaSetDevice", 1, LADE_DEVICE}, /* open; the even ones restore the device */
         {"cudaSetDevice", 3, LADE_DEVICE}, /* staging_get */
         {"cudaSetDevice", 5, LADE_DEVICE},
         {"cudaSetDevice", 7, LADE_DEVICE},
         {"cudaSetDevice", 9, LADE_DEVICE}, /* pin */
-        {"cudaFree", 1, 1},                /* what is given back is given back */
+        {"cudaFree", 1, 1},                /* a failure to free is ignored */
     };
     const char *call = NULL;
 
@@ -285,7 +285,7 @@ Test(cuda, each_call_that_fails_is_named_and_nothing_is_left)
     cr_assert_eq(life(&call), 1, "without a failure all goes well");
 }
 
-/* The whole feeder on it; what arrived is looked at by kernels on the consumer's stream. */
+/* The complete feeder on it; kernels on the consumer's stream check the batches. */
 static void feed(unsigned depth, unsigned fillers, enum lade_done done)
 {
     enum { BATCHES = 200 };
@@ -367,7 +367,7 @@ Test(cuda, a_lost_device_ends_the_feeder)
     }
 }
 
-/* The stand-in finds what it is there to find. */
+/* The stand-in detects broken rules. */
 Test(standin, notices_broken_rules)
 {
     void *self = opened(0), *staging, *device, *ready;
@@ -386,7 +386,7 @@ Test(standin, notices_broken_rules)
     unsigned before = standin_broken(&first);
     standin_gate(false);
     (void)cuda->copy(self, device, staging, 64, ready, &failure);
-    memset(staging, 2, 64); /* while the copy is under way */
+    memset(staging, 2, 64); /* while the copy is in progress */
     standin_gate(true);
     while (cuda->query(self, ready, &failure) == 0)
         ;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches of images, labels and ids whose bytes say which batch they belong to, for the tests of the feeder. */
+/* Batches of images, labels and ids whose bytes identify their batch, for the tests of the feeder. */
 #ifndef LADE_TEST_BATCHES_H
 #define LADE_TEST_BATCHES_H
 
@@ -33,9 +33,9 @@ static inline uint64_t id_of(uint64_t number, size_t row)
 }
 
 struct producer {
-    uint64_t batches;   /* how many there are */
+    uint64_t batches;   /* number of batches */
     uint64_t last_rows; /* of the last one; 0: all */
-    uint64_t fails_at;  /* batch whose fill answers LADE_DAMAGED; 0: none */
+    uint64_t fails_at;  /* batch whose fill returns LADE_DAMAGED; 0: none */
     atomic_ullong calls;
     atomic_bool held; /* fill does not return while it is set */
     atomic_bool inside;
@@ -67,7 +67,7 @@ static inline int fill_batch(void *self, struct lade_feeder_slot *slot, struct l
     return LADE_OK;
 }
 
-/* Wrong elements of batch number, whose tensors lie there. */
+/* Counts the wrong elements in the tensors of batch number. */
 static inline size_t wrong_in(uint64_t number, uint64_t rows, const void *images, const void *labels, const void *ids)
 {
     size_t wrong = 0;

@@ -33,13 +33,13 @@ Test(half, known_values)
         {65520, 0x7c00},       /* halfway */
         {INFINITY, 0x7c00},    /* */
         {-INFINITY, 0xfc00},   /* */
-        {0x1p-14f, 0x0400},    /* the least normal one */
-        {0x1p-24f, 0x0001},    /* the least */
+        {0x1p-14f, 0x0400},    /* the smallest normal half */
+        {0x1p-24f, 0x0001},    /* the smallest */
         {0x1p-25f, 0x0000},    /* halfway to zero, which is even */
         {0x1.8p-24f, 0x0002},  /* halfway to 2 * 2^-24, which is even */
         {2049, 0x6800},        /* halfway between 2048 and 2050 */
         {2051, 0x6802},        /* halfway between 2050 and 2052 */
-        {0x1.ffep-15f, 0x0400} /* halfway between the largest denormal one and 2^-14 */
+        {0x1.ffep-15f, 0x0400} /* halfway between the largest denormal half and 2^-14 */
     };
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -68,7 +68,7 @@ Test(half, no_number_stays_none)
     }
 }
 
-/* Floats from bits first to before last, of both signs, in steps: all give this half. */
+/* Floats with bits first to last - 1, of both signs, in steps: all give this half. */
 static void all_give(uint32_t first, uint32_t last, uint32_t step, uint16_t expected)
 {
     enum { TOGETHER = 1 << 12 };
@@ -89,7 +89,7 @@ static void all_give(uint32_t first, uint32_t last, uint32_t step, uint16_t expe
     }
 }
 
-/* The floats that are nearest to a half lie together. Every one has its turn with LADE_FULL; else every 61th. */
+/* The floats nearest to a half form a range. With LADE_FULL all are tested, else every 61st. */
 Test(half, all_floats)
 {
     const char *full = getenv("LADE_FULL");
@@ -110,7 +110,7 @@ Test(half, all_floats)
 
 static const double mean[] = {0.485, 0.456, 0.406, 0, -3.25}, deviation[] = {0.229, 0.224, 0.225, 1, 0.0625};
 
-/* What the steps of a pipeline make of an image. */
+/* The output of a pipeline's steps for an image. */
 static void by_steps(const uint8_t *from, float *to, uint32_t height, uint32_t width, uint32_t channels, double scale)
 {
     struct lade_pipeline *p;
@@ -161,7 +161,7 @@ Test(image, as_the_steps_of_a_pipeline)
     compare(4, 1, 1, 2, 1000);    /* halves that are infinite */
 }
 
-/* Were the product and the sum rounded at once, the comparison above would notice: some of its numbers differ. */
+/* If product and sum were fused, the comparison above would fail: some of its numbers differ. */
 Test(image, numbers_that_tell_one_rounding_from_two)
 {
     float table[10];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everything that can be seen of the feeder and the conversion on a real CUDA device, through the public interface. Run by
- * gpu/check-cuda; without a device it says why and ends with 77. In the tests it also runs on the stand-in for the runtime,
- * so that it is known to work before somebody with a device needs it.
+ * All that can be tested of the feeder and the conversion on a real CUDA device, through the public interface. Run by
+ * gpu/check-cuda; without a device it prints the reason and exits with 77. The test suite also runs it on the stand-in
+ * for the runtime, so that it is known to work before it is needed on a device.
  */
 #include "batches.h"
 #include "halves.h"
@@ -118,7 +118,7 @@ static bool converts(enum lade_dtype dtype, const float *table, const uint8_t *f
     return good;
 }
 
-/* Floats and halves of images as in C, to the last bit; scale 1e-39 gives denormal numbers. */
+/* Floats and halves of images equal to C in every bit; scale 1e-39 gives denormal numbers. */
 static bool converts_as_in_c(double scale)
 {
     enum { IMAGES_HERE = 5, PIXELS_HERE = 67 * 71, CHANNELS = 3, ALL = IMAGES_HERE * PIXELS_HERE * CHANNELS };
@@ -147,7 +147,7 @@ static bool converts_as_in_c(double scale)
     return good && wrong == 0;
 }
 
-/* Each half, each place between two, and the floats around it: 0 * x + b is b. */
+/* Each half, each midpoint between two, and the floats next to it: 0 * x + b is b. */
 static bool halves_as_defined(void)
 {
     enum { COUNT = 4 * HALF_INFINITY };
@@ -184,7 +184,10 @@ static int fill_nothing(void *self, struct lade_feeder_slot *slot, struct lade_e
     return slot->number < *(uint64_t *)self ? LADE_OK : LADE_EMPTY;
 }
 
-/* Not a test: bytes per second of the feeder, whose batches cost nothing to make, and of a plain loop of pinned copies. */
+/*
+ * Not a test: bytes per second of the feeder, with batches that cost nothing to make, and of a plain loop of pinned
+ * copies.
+ */
 static void tell_speed(uint64_t batches)
 {
     struct lade_shape shape = {LADE_U8, 2, {256, 3 * 64 * 64}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams as threads, and what a test may do to them. */
+/* Streams as threads, and their control by a test. */
 #include "cuda_standin_inside.h"
 
 #include "cuda.h"
@@ -23,7 +23,7 @@ struct work {
     void *to;
     const void *from;
     const float *table;
-    uint64_t bytes, sum; /* of from; sum when the copy was asked for */
+    uint64_t bytes, sum; /* of from; sum when the copy was enqueued */
     uint64_t to_bytes;
     uint32_t images, pixels, channels;
     struct CUevent_st *event;
@@ -34,7 +34,7 @@ struct CUstream_st {
     struct CUstream_st *next;
     int device;
     pthread_t thread;
-    struct work *first, **last; /* the first is under way, unless the stream is held */
+    struct work *first, **last; /* the first is in progress, unless the stream is held */
     bool held, ends;
 };
 
@@ -85,7 +85,7 @@ void standin_hold(cudaStream_t stream, bool held)
     pthread_mutex_unlock(&standin.lock);
 }
 
-/* Can it do nothing? */
+/* Whether it is idle or blocked. */
 static bool rests(const struct CUstream_st *s)
 {
     const struct work *w = s->first;
@@ -200,7 +200,7 @@ static void dawdle(void)
     pthread_mutex_lock(&standin.lock);
 }
 
-/* What is asked of memory holds from the call to the end of the work. */
+/* The rules for memory hold from the call to the end of the work. */
 static void check_memory(const struct work *w, const char *when)
 {
     if (w->kind == BACK) {
@@ -216,7 +216,7 @@ static void check_memory(const struct work *w, const char *when)
         standin_breaks("what is written is no memory of the device", when);
 }
 
-/* With the lock free: the bytes are the stream's. */
+/* Without the lock: the stream owns the bytes. */
 static void do_work(const struct work *w)
 {
     switch (w->kind) {

@@ -61,7 +61,7 @@ static void add_piece(void *memory, size_t bytes, bool on_device, bool registere
     standin.pieces = p;
 }
 
-/* Memory that begins at a page, as that of the runtime does, and is full of what is no sample. */
+/* Page-aligned memory, as from the runtime, filled with bytes that are no sample. */
 static cudaError_t get(const char *call, void **memory, size_t bytes, bool on_device)
 {
     cudaError_t code = standin_begin(call);

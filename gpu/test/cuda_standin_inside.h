@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two files of the stand-in share. */
+/* Declarations shared by the two files of the stand-in. */
 #ifndef LADE_TEST_CUDA_STANDIN_INSIDE_H
 #define LADE_TEST_CUDA_STANDIN_INSIDE_H
 
@@ -45,20 +45,20 @@ struct standin {
 extern struct standin standin;
 extern _Thread_local int standin_current;
 
-/* A rule was broken. The lock is taken. */
+/* Records a broken rule. The lock is held. */
 void standin_breaks(const char *rule, const char *call);
 
-/* Every call begins with begin, which takes the lock and says what to answer, and ends with end. */
+/* Every call begins with begin, which takes the lock and returns the status to return, and ends with end. */
 cudaError_t standin_begin(const char *call);
 cudaError_t standin_end(cudaError_t code);
 
-/* Is this memory, of the device or pinned? */
+/* Whether this is memory of the device, or pinned memory. */
 bool standin_lies_in(bool on_device, const void *begins, uint64_t bytes);
 
 /* One user less. */
 void standin_drop(struct CUevent_st *event);
 
-/* Is it in the list, and does the thread stand at its device? If not in the list the call ends. */
+/* Checks that it is in the list and that the thread has set its device. If it is not in the list, the call ends. */
 #define STANDIN_LIVES(LIST, TYPE, WHAT, CALL)                                                                          \
     do {                                                                                                               \
         const struct TYPE *each_ = (LIST);                                                                             \
@@ -72,7 +72,7 @@ void standin_drop(struct CUevent_st *event);
             standin_breaks("the thread stands at another device", CALL);                                               \
     } while (0)
 
-/* Takes the one that fits (TEST looks at *link_) out of the list; NULL when there is none. */
+/* Removes the first match (TEST inspects *link_) from the list; NULL if there is none. */
 #define STANDIN_UNLINK(LIST, TYPE, TEST, FOUND)                                                                        \
     do {                                                                                                               \
         struct TYPE **link_ = &(LIST);                                                                                 \

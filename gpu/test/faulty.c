@@ -26,7 +26,7 @@ void faulty_die(const char *text)
     abort();
 }
 
-/* Without the thread there is nothing to lock. */
+/* Without the thread no lock is needed. */
 static void faulty_lock(struct faulty *d)
 {
     if (d->left)
@@ -55,7 +55,7 @@ int faulty_may_fail(struct faulty *d, const char *call, struct lade_device_failu
     d->fails += counts;
     if (!d->lost && !(counts && d->fails == d->config.fail_call))
         return LADE_OK;
-    /* What a query says went wrong before it; a device does nothing after that. */
+    /* A failing query reports an earlier failure; the device does nothing after that. */
     d->lost = d->lost || strcmp(call, "query") == 0;
     failure->call = call;
     failure->code = FAULTY_CODE;
@@ -132,7 +132,7 @@ static void free_operation(struct operation *o)
     free(o);
 }
 
-/* A stream that can go on, whichever; NULL: none. Locked. */
+/* A random stream that can continue; NULL: none. Locked. */
 static struct faulty_stream *choose(struct faulty *d)
 {
     unsigned first = faulty_any(d, d->streams);
@@ -163,7 +163,7 @@ static void run_step(struct faulty *d, struct faulty_stream *stream)
 {
     struct operation *o = stream->first;
 
-    /* Memory is touched without the lock, so that a sanitizer of threads sees who else does. */
+    /* Memory is accessed without the lock, so that a thread sanitizer detects concurrent accesses. */
     d->busy = true;
     pthread_mutex_unlock(&d->lock);
     if (o->what == COPY)

@@ -23,7 +23,7 @@ static int get_memory(struct faulty *d, const char *call, size_t bytes, void **m
     return LADE_OK;
 }
 
-/* Nothing that the device does or is still to do may use the memory; a lost device does nothing. */
+/* No current or pending work of the device may use the memory; a lost device has none. */
 static void check_unused(struct faulty *d, const void *memory)
 {
     if (d->left)

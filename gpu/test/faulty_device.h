@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the faulty device share. */
+/* Declarations shared by the parts of the faulty device. */
 #ifndef LADE_TEST_FAULTY_DEVICE_H
 #define LADE_TEST_FAULTY_DEVICE_H
 
@@ -11,7 +11,7 @@
 
 #define STREAMS_MAX 64
 
-/* An event was put into a stream, once; who waits for it waits for this one, whatever becomes of the event. */
+/* One recording of an event in a stream; a waiter waits for this record, whatever happens to the event later. */
 struct faulty_record {
     unsigned holds;
     bool complete;
@@ -31,8 +31,8 @@ struct operation {
     char *from;
     size_t bytes;
     void (*kernel)(void *argument, unsigned step);
-    void *argument;               /* freed behind the last step */
-    struct faulty_record *record; /* that is made or waited for */
+    void *argument;               /* freed after the last step */
+    struct faulty_record *record; /* recorded or waited for */
 };
 
 struct faulty_stream {
@@ -51,21 +51,21 @@ struct faulty {
     uint64_t random;
     uint64_t fails; /* calls that could fail so far */
     bool hangs, lost, ends, busy;
-    bool left; /* this is a child of fork(): there is no thread, and nobody may ask for the lock */
+    bool left; /* this is a child of fork(): there is no thread, and the lock must not be taken */
 };
 
-extern atomic_long faulty_all; /* things got and not put */
+extern atomic_long faulty_all; /* objects not freed */
 
-/* Ends the program: the feeder did what it must not. */
+/* Ends the program: the feeder broke a rule. */
 void faulty_die(const char *text);
 
-/* Below so many. Locked. */
+/* A random number below this. Locked. */
 unsigned faulty_any(struct faulty *d, unsigned below);
 
 /* Counts a call; whether it fails. Locked. */
 int faulty_may_fail(struct faulty *d, const char *call, struct lade_device_failure *failure);
 
-/* Behind what is in the stream. Locked. */
+/* Appends to the stream. Locked. */
 void faulty_put_operation(struct faulty *d, struct faulty_stream *stream, const struct operation *what);
 void faulty_put_record(struct faulty *d, struct faulty_stream *stream, struct faulty_event *event);
 void faulty_put_wait(struct faulty *d, struct faulty_stream *stream, struct faulty_event *event);

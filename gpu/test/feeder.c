@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Threads that can still be had; below zero: any number. And those of the feeder that run. */
+/* Threads that can still be started; below zero: any number. And the running threads of the feeder. */
 static atomic_int threads_left = -1, threads_running;
 
 struct body {
@@ -27,7 +27,7 @@ static void *run_counted(void *context)
     return answer;
 }
 
-/* Takes the place of lib/thread.c. */
+/* Replaces lib/thread.c. */
 bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *context)
 {
     struct body *b = malloc(sizeof *b);
@@ -63,7 +63,7 @@ static void release(void)
     cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
 }
 
-/* All batches from first on, in order, then the end. */
+/* Takes all batches from first on, in order, then the end. */
 static void take_all(uint64_t first, uint64_t batches, int end)
 {
     for (uint64_t i = first; i < batches; i++) {
@@ -163,7 +163,7 @@ static int fill_answers(void *self, struct lade_feeder_slot *slot, struct lade_e
     return *(int *)self;
 }
 
-/* What next would answer for itself, or what says neither done nor not done, does not come through. */
+/* A status that next reserves, or that is neither success nor an error, is not passed on. */
 Test(feeder, a_fill_that_answers_what_it_may_not_is_an_error)
 {
     static const struct {
@@ -222,7 +222,7 @@ Test(feeder, a_held_slot_stays_as_it_is)
     struct lade_feeder_batch first = batch;
     cr_assert_eq(next(), LADE_OK);
     release();
-    /* Batch 3 would go where batch 1 was, but batch 2 needs the slot of batch 0 before. */
+    /* Batch 3 would use the slot of batch 1, but batch 2 must get the slot of batch 0 first. */
     cr_assert_eq(lade_feeder_next(feeder, &batch, 1000000, &error), LADE_TIMEOUT);
     cr_assert_eq(wrong_in(0, ROWS, first.tensor[0].data, first.tensor[1].data, first.tensor[2].data), 0);
     batch = first;
@@ -309,7 +309,7 @@ Test(feeder, stop_wakes_who_waits)
     lade_feeder_destroy(feeder);
 }
 
-/* Who wrote the last batch. */
+/* The thread that wrote the last batch. */
 struct helper {
     struct producer p;
     pthread_t filler;
@@ -382,7 +382,7 @@ Test(feeder, what_is_refused)
 {
     struct producer p = {.batches = 4};
     struct lade_shape other[2] = {shapes[0], {LADE_I32, 1, {ROWS + 1}}}, none = {LADE_U8, 0, {0}};
-    void *odd = (void *)(uintptr_t)12; /* no multiple of the page size */
+    void *odd = (void *)(uintptr_t)12; /* not page-aligned */
     struct lade_feeder_config good = config_of(&p), bad[11];
 
     for (unsigned i = 0; i < 11; i++)
@@ -415,7 +415,7 @@ Test(feeder, what_is_refused)
     cr_assert_eq(atomic_load(&p.calls), 0);
 }
 
-/* Where a filler cannot be started, those that were are ended before create returns. */
+/* If a filler cannot be started, the others are ended before create returns. */
 Test(feeder, fillers_that_cannot_be_started, .timeout = 60)
 {
     struct producer p = {.batches = 100};
@@ -585,7 +585,7 @@ static void counted_put(void *context, void *memory, size_t size)
     free(memory);
 }
 
-/* Its own structures come from the allocator and go back; each allocation fails once. */
+/* The feeder's structures come from the allocator and are freed; each allocation fails once. */
 Test(feeder, an_allocator_that_fails)
 {
     const struct lade_alloc alloc = {counted_get, counted_put, &live};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The feeder on a device that delays, reorders, poisons, fails, hangs and gets lost. */
+/* The feeder on a device that delays, reorders, poisons, fails, hangs and is lost. */
 #include "kernels.h"
 
 #include <criterion/criterion.h>
@@ -21,7 +21,7 @@ static int next(void)
     return lade_feeder_next(feeder, &batch, LADE_FOREVER, &error);
 }
 
-/* Uses all batches on two streams; how next ended. */
+/* Uses all batches on two streams; the last status of next. */
 static int use_all(enum lade_done done)
 {
     struct faulty *device = faulty_of(feeder);
@@ -120,7 +120,7 @@ Test(feeder_device, a_device_that_hangs_is_given_up_and_taken_up_again)
     cr_assert_eq(faulty_things(), 0);
 }
 
-/* Filling goes no further than the device, and stop ends the wait of a filler. */
+/* Filling waits for the device, and stop ends the wait of a filler. */
 Test(feeder_device, fillers_wait_for_the_device_and_stop_ends_it)
 {
     struct faulty_config faulty = {.seed = 7};
@@ -151,7 +151,7 @@ static void *take_one(void *status)
     return NULL;
 }
 
-/* A consumer that fills waits for the copy out of its slot; stop ends that. */
+/* A consumer that fills waits for the copy from its slot; stop ends the wait. */
 Test(feeder_device, a_consumer_that_fills_waits_for_the_device_and_stop_ends_it)
 {
     struct faulty_config faulty = {.seed = 8};
@@ -180,7 +180,7 @@ Test(feeder_device, a_consumer_that_fills_waits_for_the_device_and_stop_ends_it)
     cr_assert_eq(faulty_things(), 0);
 }
 
-/* Whichever call it is that fails: it is named, what follows ends, and everything is given back. */
+/* Whichever call fails, it is named, later calls end, and everything is freed. */
 Test(feeder_device, every_call_may_fail)
 {
     static const char *const names[] = {"staging_get", "device_get", "event_get",   "after",
@@ -192,7 +192,8 @@ Test(feeder_device, every_call_may_fail)
             struct producer p = {.batches = 40};
             struct lade_feeder_config c = faulty_config_of(&p, &faulty);
             struct lade_device_failure failure;
-            bool loses = strcmp(names[n], "query") == 0; /* the device, and another call may be the first to find out */
+            bool loses =
+                strcmp(names[n], "query") == 0; /* the device is lost, and another call may be the first to report it */
             int status = create(&c);
             if (status == LADE_OK) {
                 bool at_creation = strstr(names[n], "_get") != NULL;

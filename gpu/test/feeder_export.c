@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors by DLPack: what they say, and how long the slot and the feeder live for them. */
+/* Tensors by DLPack: their fields, and how long they keep the slot and the feeder alive. */
 #include "kernels.h"
 
 #include <lade/dlpack.h>
@@ -120,7 +120,7 @@ static void *delete_one(void *managed)
     return NULL;
 }
 
-/* The tensors are the last that is left, each in a thread of its own. */
+/* The tensors are the last users, each in a separate thread. */
 static void delete_from_threads(void)
 {
     pthread_t thread[TENSORS];
@@ -148,7 +148,7 @@ Test(feeder_export, tensors_outlive_the_feeder)
 
 static atomic_ullong wrong, looks;
 
-/* Deleted before the stream gets to use them: neither slot nor memory goes before that. */
+/* Deleted before the stream uses them: slot and memory are kept until it has. */
 Test(feeder_export, tensors_are_used_by_streams)
 {
     for (unsigned round = 0; round < 20; round++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Feeders and fork(): threads and device stay in the process that made the feeder. */
+/* Feeders and fork(): threads and device stay in the process that created the feeder. */
 #define _GNU_SOURCE
 #include "kernels.h"
 #include "test/forked.h"
@@ -15,11 +15,13 @@ static struct lade_feeder_batch batch;
 static struct DLManagedTensorVersioned *tensor;
 static struct lade_error error;
 
-/* Threads that are joined in this process. The system's own pthread_join() says of a thread that is not here that it has
-   ended, or waits for ever. */
+/*
+ * Threads that are joined in this process. For a thread of another process the system's pthread_join() returns at once,
+ * or waits forever.
+ */
 static atomic_int joins;
 
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* which take its place themselves */
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* which replace it themselves */
 int pthread_join(pthread_t thread, void **result)
 {
     atomic_fetch_add(&joins, 1);
@@ -66,7 +68,7 @@ static void leave(void *unused)
     child_check(faulty_things() == 0 && atomic_load(&joins) == 0);
 }
 
-/* Tensors live longer than the feeder, and the memory of the host with them. */
+/* Tensors outlive the feeder, and keep the host memory. */
 static void leave_with_tensor(void *unused)
 {
     (void)unused;
@@ -166,7 +168,7 @@ Test(feeder_fork, a_fill_that_has_not_returned_is_not_waited_for, .timeout = 60)
     lade_feeder_destroy(feeder);
 }
 
-/* Device memory of the user, which is not a child's to give back. */
+/* Device memory of the user, which a child must not free. */
 static int puts_of_user;
 
 static void *get_memory(void *context, size_t size, size_t align)
@@ -190,7 +192,7 @@ static void leave_device_of_user(void *unused)
     child_check(puts_of_user == 0); /* the batch still knows where the memory is */
 }
 
-/* The device ends the program when it is called in the child. It hangs, and has work of the consumer's to do. */
+/* The device ends the program when it is called in the child. It hangs, with pending work of the consumer. */
 Test(feeder_fork, a_child_never_calls_the_device, .timeout = 60)
 {
     struct faulty_config faulty = {.seed = 1};
@@ -243,7 +245,7 @@ Test(feeder_fork, memory_of_the_user_is_left_to_the_user, .timeout = 60)
     free(staging);
 }
 
-/* ---- feeders of the child's own ---- */
+/* ---- feeders created by the child ---- */
 
 static void feed_all(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Halves as IEEE 754 defines them, without a conversion of anybody: the value of each, and which is nearest. */
+/* Halves as defined by IEEE 754, without any library conversion: the value of each, and the nearest one. */
 #ifndef LADE_TEST_HALVES_H
 #define LADE_TEST_HALVES_H
 
@@ -25,7 +25,7 @@ static inline float float_of(uint32_t bits)
     return x;
 }
 
-/* Of a half without sign; infinity as the number that would come next. */
+/* Of a half without sign; infinity counts as the next number. */
 static inline double half_value(uint32_t half)
 {
     uint32_t exponent = half >> 10, fraction = half & 0x3ff;
@@ -33,7 +33,7 @@ static inline double half_value(uint32_t half)
     return exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, (int)exponent - 25);
 }
 
-/* The nearest of the halves, found by halving the range; of two the even one. */
+/* The nearest half, found by binary search; ties to even. */
 static inline uint16_t half_nearest(float x)
 {
     uint32_t sign = bits_of(x) >> 16 & 0x8000, low = 0, high = HALF_INFINITY;

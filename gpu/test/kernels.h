@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work of a consumer on the faulty device: looks at a batch when its stream gets there, twice. */
+/* Work of a consumer on the faulty device: checks a batch when its stream gets there, twice. */
 #ifndef LADE_TEST_KERNELS_H
 #define LADE_TEST_KERNELS_H
 
@@ -26,7 +26,7 @@ static inline void look_kernel(void *argument, unsigned step)
         atomic_fetch_add(look->done, 1);
 }
 
-/* Puts the look into the stream, behind the batch's arrival, unless the device fails. */
+/* Enqueues the check on the stream, after the batch's arrival, unless the device fails. */
 static inline void launch_look(struct lade_feeder *feeder, struct faulty *device, struct faulty_stream *stream,
                                const struct lade_feeder_batch *batch, atomic_ullong *wrong, atomic_ullong *done)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Loaders whose batches go to a device, on one that delays, reorders and poisons. */
+/* Loaders on a device that delays, reorders and poisons. */
 #define _GNU_SOURCE
 #include "loader_device.h"
 #include "test/forked.h"
 
 #include <lade/dlpack.h>
 
-/* Batches of epochs and of streams arrive whole, and their memory waits for the streams that use them. */
+/* Batches of epochs and of streams arrive complete, and their memory waits for the streams that use them. */
 Test(loader_device, memory_waits_for_the_streams_that_use_it)
 {
     for (unsigned c = 0; c < 12; c++) {
@@ -56,7 +56,7 @@ Test(loader_device, memory_waits_for_the_streams_that_use_it)
     }
 }
 
-/* A stream of samples that lie in memory: workers gather what the consumer drew, and the device copies it. */
+/* A stream of samples in memory: workers gather the samples that the consumer drew, and the device copies them. */
 Test(loader_device, a_stream_from_memory)
 {
     static uint64_t rows[COUNT][2];
@@ -90,7 +90,7 @@ Test(loader_device, a_stream_from_memory)
     close_all(l, source);
 }
 
-/* A source and a backend that note addresses: what is read is what is copied from. */
+/* A source and a backend that note addresses: samples are read into the memory that is copied from. */
 static _Atomic(void *) read_to[COUNT];
 static const void *copied_from[COUNT];
 static size_t copied_bytes[COUNT];
@@ -134,7 +134,7 @@ Test(loader_device, samples_are_copied_from_where_they_were_read_to)
     close_all(l, source);
 }
 
-/* Samples of 48 bytes: a short batch has its labels elsewhere than a whole one. */
+/* Samples of 48 bytes: the labels of a short batch are at another offset. */
 static int read_long(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *why)
 {
     memset(to, (int)i, 48);
@@ -167,7 +167,7 @@ Test(loader_device, labels_of_a_short_batch)
     close_all(l, source);
 }
 
-/* More batches than the device has memory for are refused, not waited for; a batch that is detached makes room. */
+/* With more batches than the device has memory for, next fails and does not wait; detaching a batch frees a slot. */
 Test(loader_device, too_many_and_detached)
 {
     struct faulty_config faulty = {.seed = 2, .rest = 30, .late = 30};
@@ -238,8 +238,8 @@ Test(loader_device, exported_tensors_hold_their_batch)
 }
 
 /*
- * Memory stays until the stream is done that it was given: of a detached batch, of a tensor of one, of a tensor that outlives its
- * loader, and of one that does not.
+ * Memory is kept until the stream given at its release has completed: of a detached batch, of a tensor of one, of a
+ * tensor that outlives its loader, and of one that does not.
  */
 Test(loader_device, what_is_kept_waits_for_its_stream)
 {
@@ -263,7 +263,7 @@ Test(loader_device, what_is_kept_waits_for_its_stream)
             cr_assert_eq(lade_loader_release_after(l, &b, c ? LADE_DONE_NOW : LADE_DONE_STREAM, stream), LADE_OK);
             if (c)
                 tensor->deleter(tensor);
-            if (c == 3) { /* the memory is the next batch's */
+            if (c == 3) { /* the next batch uses the memory */
                 b = next_of(l);
                 cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER), LADE_OK);
             }
@@ -277,7 +277,7 @@ Test(loader_device, what_is_kept_waits_for_its_stream)
     }
 }
 
-/* The state is that of the batches that next returned, whatever is on its way. */
+/* The state covers the batches that next returned, whatever copies are pending. */
 Test(loader_device, a_state_knows_nothing_of_copies)
 {
     for (unsigned in_order = 0; in_order < 2; in_order++) {
@@ -306,7 +306,7 @@ Test(loader_device, a_state_knows_nothing_of_copies)
     }
 }
 
-/* A device has one loader at a time, which leaves it as it was. */
+/* A device has one loader at a time, which leaves it unchanged. */
 Test(loader_device, one_loader_at_a_time)
 {
     struct faulty_config faulty = {.seed = 7};
@@ -360,7 +360,7 @@ Test(loader_device, fork)
 
     forked = open_on(&faulty_backend, &faulty, &config);
     forked_batch = next_of(forked);
-    faulty_finish(lade_device_native(device, 0)); /* its thread allocates nothing meanwhile */
+    faulty_finish(lade_device_native(device, 0)); /* its thread allocates nothing in the meantime */
     cr_assert(child_runs(in_child, NULL));
     lade_loader_release(forked, &forked_batch);
     close_all(forked, source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of loaders on the faulty device share. */
+/* Declarations shared by the tests of loaders on the faulty device. */
 #ifndef LADE_TEST_LOADER_DEVICE_H
 #define LADE_TEST_LOADER_DEVICE_H
 
@@ -35,7 +35,7 @@ static inline void close_all(struct lade_loader *loader, struct lade_source *sou
     cr_assert_eq(faulty_things(), 0);
 }
 
-/* A kernel that looks at a batch in each of its steps. */
+/* A kernel that checks a batch in each of its steps. */
 struct look {
     struct lade_batch batch;
     unsigned steps;
@@ -50,7 +50,7 @@ static inline void look(void *argument, unsigned step)
     atomic_fetch_add(&looks, step == l->steps - 1);
 }
 
-/* Long enough for everything else that the device could do meanwhile. */
+/* Long enough for all other work that the device could do. */
 #define LONG 300000
 
 static inline void launch(struct lade_loader *loader, struct faulty_stream *stream, const struct lade_batch *b,

@@ -2,7 +2,7 @@
 /* Loaders on a device that fails and hangs, sources that fail before one, and a consumer that gives up. */
 #include "loader_device.h"
 
-/* Whichever call of the device fails: next says which, and everything is given back. */
+/* Whichever device call fails, next names it, and everything is freed. */
 static void fail_every_call(unsigned depth)
 {
     uint64_t failed = 0;
@@ -47,7 +47,7 @@ static void fail_every_call(unsigned depth)
 
 Test(loader_device_faults, every_call_may_fail)
 {
-    fail_every_call(1); /* a batch that could not be released is all that there is */
+    fail_every_call(1); /* the only batch could not be released */
     fail_every_call(2);
 }
 
@@ -73,7 +73,7 @@ static void hang(bool consumer_assists)
     while ((status = lade_loader_next(l, &b, 1000000, &error)) == LADE_OK);
     cr_assert_eq(status, LADE_TIMEOUT, "all memory of the host waits for the device");
     faulty_hang(d, false);
-    b = next_of(l); /* memory came back from the device, and a consumer that helps fills it */
+    b = next_of(l); /* the device has freed memory, and an assisting consumer fills it */
     faulty_hang(d, true);
     lade_loader_release(l, &b);
     while (lade_loader_next(l, &b, 1000000, &error) == LADE_OK)
@@ -95,7 +95,7 @@ static int fails_from_8_to_15(void *context, uint64_t i)
     return i >= 8 && i < 16 ? LADE_DAMAGED : LADE_OK;
 }
 
-/* A batch without samples changes nothing about the stream that uses the one before it in the same memory. */
+/* A batch without samples does not affect the stream that uses the previous batch in the same memory. */
 Test(loader_device_faults, a_batch_that_was_skipped_whole)
 {
     struct faulty_config faulty = {.seed = 10};
@@ -160,7 +160,7 @@ static int fails_at_12(void *context, uint64_t i)
     return i == 12 ? LADE_DAMAGED : LADE_OK;
 }
 
-/* The error of a sample comes behind the batches before it, which are on the device already. */
+/* The error of a sample is returned after the earlier batches, which are on the device already. */
 Test(loader_device_faults, a_sample_that_cannot_be_read)
 {
     struct faulty_config faulty = {.seed = 11};
@@ -177,7 +177,7 @@ Test(loader_device_faults, a_sample_that_cannot_be_read)
     close_all(l, source);
 }
 
-/* Nothing is complete, and at some time while next waits for that, the loader is cancelled. */
+/* No copy completes, and the loader is cancelled while next waits. */
 static struct lade_loader *cancelled;
 static unsigned asked_in_vain;
 static bool tells;
@@ -217,7 +217,7 @@ Test(loader_device_faults, cancel_ends_waiting_for_the_device)
     }
 }
 
-/* A device that says seldom that something is complete. */
+/* A device that rarely reports completion. */
 static unsigned asked;
 
 static int query_seldom(void *self, void *event, struct lade_device_failure *failure)
@@ -225,7 +225,7 @@ static int query_seldom(void *self, void *event, struct lade_device_failure *fai
     return ++asked % 64 ? 0 : faulty_backend.query(self, event, failure);
 }
 
-/* Memory comes back while the consumer waits, and nobody but the consumer can fill it. */
+/* Memory is freed while the consumer waits, and only the consumer can fill it. */
 Test(loader_device_faults, a_consumer_that_helps_fills_what_copies_give_back)
 {
     struct faulty_config faulty = {.seed = 9};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches of samples that are their own numbers: sample i is the 16 bytes of i and of its complement, its label i % 10. */
+/* Batches of numbered samples: sample i is the 16 bytes of i and of its complement, its label is i % 10. */
 #ifndef LADE_TEST_NUMBERED_BATCHES_H
 #define LADE_TEST_NUMBERED_BATCHES_H
 
 #include <lade/loader.h>
 
-/* How many samples of the batch, where its tensors lie, are not those that the ids name. */
+/* Counts the samples in the tensors of the batch that differ from those named by the ids. */
 static inline uint64_t wrong_in(const struct lade_batch *b, const uint64_t *ids)
 {
     const uint64_t *samples = b->tensor[LADE_SAMPLES].data;

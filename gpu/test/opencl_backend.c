@@ -10,7 +10,7 @@
 
 enum { BATCHES = 60, LATE = 8 };
 
-/* What a consumer on the device saw of a batch, read back on its own queue. */
+/* A batch as observed on the device, read back on the consumer's queue. */
 struct seen {
     uint64_t rows;
     uint8_t images[ROWS * PIXELS];
@@ -40,7 +40,7 @@ static cl_command_queue queue_of(struct lade_feeder *feeder)
     return queue;
 }
 
-/* Puts the reading of all tensors into the queue, behind the batch's arrival. */
+/* Enqueues the reads of all tensors after the batch's arrival. */
 static void look(struct lade_feeder *feeder, cl_command_queue queue, struct seen *seen, cl_event *last)
 {
     void *to[TENSORS] = {seen->images, seen->labels, seen->ids};
@@ -150,7 +150,7 @@ Test(opencl, no_such_device)
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_INVALID, "a device without its context");
 }
 
-/* A slot is not written while the consumer's event is open: the next batch of that slot does not come. */
+/* A slot is not written while the consumer's event is incomplete: the next batch of that slot does not arrive. */
 Test(opencl, a_slot_waits_for_its_event)
 {
     struct producer p = {.batches = 4};
@@ -163,7 +163,7 @@ Test(opencl, a_slot_waits_for_its_event)
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
     cl_mem memory = batch.tensor[0].data;
     cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_EVENT, open), LADE_OK);
-    /* The batch behind may be on its way, but its copy waits; the device's memory still holds this one. */
+    /* The next batch may be enqueued, but its copy waits; device memory still holds this one. */
     int status = lade_feeder_next(feeder, &batch, 20000000, &error);
     cr_assert(status == LADE_OK || status == LADE_TIMEOUT, "%d", status);
     cl_command_queue queue = queue_of(feeder);
@@ -178,7 +178,7 @@ Test(opencl, a_slot_waits_for_its_event)
     lade_feeder_destroy(feeder);
 }
 
-/* How next ends when the device does, and what the feeder says. */
+/* The status of next after a device failure, and the feeder's error. */
 static void lost(struct lade_feeder *feeder, const char *call, int64_t code)
 {
     struct lade_device_failure failure;
@@ -195,7 +195,7 @@ static void lost(struct lade_feeder *feeder, const char *call, int64_t code)
     lade_feeder_destroy(feeder);
 }
 
-/* Work of the consumer that ends with an error: whoever waits for it is told. */
+/* Work of the consumer that ends with an error: waiting threads get the error. */
 Test(opencl, work_that_fails_ends_the_feeder)
 {
     struct producer p = {.batches = UINT64_MAX};
@@ -205,7 +205,7 @@ Test(opencl, work_that_fails_ends_the_feeder)
     struct lade_feeder *feeder = made(&c);
     cl_event work = clCreateUserEvent(lade_feeder_native(feeder, 0), &code);
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
-    /* Failed before anybody waits: PoCL 3.1 ends the process when an event fails that others wait for. */
+    /* Failed before any thread waits: PoCL 3.1 ends the process if an event fails that others wait for. */
     cr_assert_eq(clSetUserEventStatus(work, CL_OUT_OF_RESOURCES), CL_SUCCESS);
     cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_EVENT, work), LADE_OK);
     clReleaseEvent(work);
@@ -258,7 +258,7 @@ static void use_in_child(void *context)
     child_check(strstr(error.text, "fork()") != NULL);
 }
 
-/* The driver's threads are not in a child, and a call could wait for them for ever. */
+/* The driver's threads are not in a child, and a call could wait for them forever. */
 Test(opencl, a_child_is_told_at_once, .timeout = 60)
 {
     static const float table[6] = {1, 1, 1, 0, 0, 0};

@@ -11,7 +11,7 @@
 
 static const double mean[] = {0.485, 0.456, 0.406, 0, -3.25}, deviation[] = {0.229, 0.224, 0.225, 1, 0.0625};
 
-/* Converts on the device; to has room for all numbers. first: bytes before the images. */
+/* Converts on the device; to is large enough for all numbers. first: bytes before the images. */
 static void convert(const struct device *d, enum lade_dtype dtype, const float *table, const uint8_t *from,
                     size_t first, uint32_t images, uint32_t pixels, uint32_t channels, void *to)
 {
@@ -75,7 +75,7 @@ Test(opencl, images_as_in_c)
     device_close(&d);
 }
 
-/* Where the device has denormal numbers, which it says. */
+/* Only if the device reports support for denormal numbers. */
 Test(opencl, denormal_numbers_as_in_c)
 {
     struct device d;

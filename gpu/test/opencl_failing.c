@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The OpenCL backend when calls fail: the linker puts functions of this file in front of the driver's, which fail when told
- * to and count what was made and given back.
+ * The OpenCL backend with failing calls: the linker puts functions of this file in front of the driver's. They fail on
+ * request, and count created and freed objects.
  */
 #include "backends.h"
 #include "batches.h"
@@ -20,7 +20,7 @@ static bool fails(const char *call)
     return strcmp(call, fail_call) == 0 && atomic_fetch_sub(&fail_n, 1) == 1;
 }
 
-/* A function that makes something, with its code as last argument. */
+/* A function that creates an object, with its code as last argument. */
 #define MAKES(TYPE, NAME, PARAMETERS, ARGUMENTS, CODE)                                                                 \
     TYPE __real_##NAME PARAMETERS;                                                                                     \
     TYPE __wrap_##NAME PARAMETERS;                                                                                     \
@@ -35,7 +35,7 @@ static bool fails(const char *call)
         return made;                                                                                                   \
     }
 
-/* One that answers with a code; CHANGE more are there when it was done. */
+/* One that returns a code; on success it changes the number of objects by CHANGE. */
 #define ANSWERS(NAME, PARAMETERS, ARGUMENTS, CHANGE)                                                                   \
     cl_int __real_##NAME PARAMETERS;                                                                                   \
     cl_int __wrap_##NAME PARAMETERS;                                                                                   \
@@ -93,7 +93,7 @@ enum { BATCHES = 40, NEVER = 0 };
 static struct lade_error error;
 static struct lade_device_failure failure;
 
-/* Feeds all batches, with one call failing; how creation or next ended. */
+/* Feeds all batches, with one call failing. The status of creation or next. */
 static int feed(const char *call, int n, enum lade_done done)
 {
     struct producer p = {.batches = BATCHES};
@@ -124,7 +124,7 @@ static int feed(const char *call, int n, enum lade_done done)
     return status;
 }
 
-/* Two feeders, one after the other, so that nothing of the first is in the way. */
+/* Two feeders, one after the other, so that the first leaves nothing that affects the second. */
 Test(opencl, nothing_is_left)
 {
     for (int i = 0; i < 2; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Feeding from end to end: the synthetic set, through the feeder, converted and learnt from on the device. */
+/* End to end: the synthetic set, through the feeder, converted and used for training on the device. */
 #include "softmax.h"
 
 #include "opencl_device.h"
@@ -43,7 +43,7 @@ static int fill(void *self, struct lade_feeder_slot *slot, struct lade_error *er
 
 static struct lade_error error;
 
-/* Trains one epoch; what was seen of it. */
+/* Trains one epoch. The measured result. */
 static void epoch(struct lade_feeder *feeder, struct lade_converter *converter, struct lade_softmax *softmax,
                   cl_command_queue queue, cl_mem numbers, struct lade_softmax_report *report)
 {
@@ -117,7 +117,7 @@ Test(softmax, learns_the_synthetic_set)
     device_close(&d);
 }
 
-/* One step, computed by hand: two inputs, two classes, weights of zero, so that each class is half likely. */
+/* One step, computed by hand: two inputs, two classes, weights of zero, so that each class has probability 1/2. */
 Test(softmax, one_step)
 {
     static const float x[2][2] = {{1, 2}, {3, -1}};
@@ -140,8 +140,8 @@ Test(softmax, one_step)
     cr_assert_lt(fabs(report.loss - log(2)), 1e-6);
     cr_assert_eq(report.right, 0.5, "of equal scores the first class is taken");
     /*
-     * Errors -1/2 and 1/2 for class 0, so that its weights become -(-1/2 * (1, 2, 1) + 1/2 * (3, -1, 1)) = (-1, 3/2, 0),
-     * and those of class 1 the opposite. Scores of class 0: 2 and -9/2, right by 4 and by 9.
+     * Errors -1/2 and 1/2 for class 0, so its weights become -(-1/2 * (1, 2, 1) + 1/2 * (3, -1, 1)) = (-1, 3/2, 0), and
+     * those of class 1 the opposite. Scores of class 0: 2 and -9/2, right by 4 and by 9.
      */
     cr_assert_eq(lade_softmax_step(softmax, d.queue, numbers, &tensor, &error), LADE_OK);
     cr_assert_eq(lade_softmax_read(softmax, d.queue, &report, &error), LADE_OK);

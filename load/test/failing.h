@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every allocation of the library fails once. Programs with this header are linked with a library whose allocations go
- * through the functions below, which also count what is out; a sanitizer sees what is not given back.
+ * Makes every allocation of the library fail once. Programs with this header are linked with a library whose
+ * allocations call the functions below, which also count live allocations; a sanitizer detects leaks.
  */
 #ifndef LADE_LOAD_TEST_FAILING_H
 #define LADE_LOAD_TEST_FAILING_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of a test, in a folder of its own below /tmp that is removed in the end. */
+/* Files of a test, in a separate folder below /tmp that is removed at the end. */
 #ifndef LADE_LOAD_TEST_FILES_H
 #define LADE_LOAD_TEST_FILES_H
 
@@ -31,7 +31,7 @@ static inline void remove_folder(void)
     cr_assert_eq(nftw(files_folder, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
-/* Writes a file below the folder; folders that its name asks for are made. */
+/* Writes a file below the folder; folders in its name are created. */
 static inline void put_file(const char *name, const void *bytes, size_t size)
 {
     char path[256];

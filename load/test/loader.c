@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each sample of each epoch comes once, whatever the shape of the batches. */
+/* Each sample of each epoch is delivered once, whatever the shape of the batches. */
 Test(loader, exactly_once)
 {
     static const struct {
@@ -120,7 +120,7 @@ Test(loader, same_bytes_for_any_number_of_threads)
     }
 }
 
-/* A release of the library must not change the order unnoticed. Computed by an independent implementation, in Python. */
+/* A release of the library must not change the order unnoticed. Computed by an independent implementation in Python. */
 Test(loader, golden_order)
 {
     static const struct {
@@ -199,7 +199,7 @@ Test(loader, parts_are_those_of_the_split)
     lade_source_close(source);
 }
 
-/* Shards are equally long; dropped or repeated are fewer samples than there are shards. */
+/* Shards are equally long; fewer samples than there are shards are dropped or repeated. */
 Test(loader, shards)
 {
     for (unsigned shards = 1; shards <= 7; shards += 3)
@@ -376,7 +376,7 @@ Test(loader, a_random_seed_is_reported_and_goes_on)
     uint64_t seed = order_of(&config, NULL, drawn, &state);
     cr_assert_neq(seed, order_of(&config, NULL, again, NULL), "two of 2^64 are equal");
     cr_assert(memcmp(drawn, again, sizeof drawn) != 0 && memcmp(drawn, zero, sizeof drawn) != 0);
-    config.epochs = 2; /* the second one, from the state: its seed comes along */
+    config.epochs = 2; /* the second one, from the state, which has its seed */
     cr_assert_eq(order_of(&config, state, again, NULL), seed);
     config.random_seed = false;
     config.seed = seed;
@@ -429,7 +429,7 @@ Test(loader, wrong_use)
     lade_source_close(endless);
 }
 
-/* One sample is held back until all others have come: batches that come as they are ready do not wait for it. */
+/* One sample blocks until all others were delivered: without in_order, batches do not wait for it. */
 struct held_back {
     pthread_mutex_t mutex;
     pthread_cond_t come;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loaders at the edges of what they take. */
+/* Loaders at the limits of their configuration. */
 #include "states.h"
 
 Test(loader_edges, numbers_out_of_range)
@@ -24,7 +24,7 @@ Test(loader_edges, numbers_out_of_range)
     lade_source_close(source);
 }
 
-/* The largest that is taken works, with the longest times to wait. */
+/* The largest valid values work, with the longest timeouts. */
 Test(loader_edges, most_of_everything)
 {
     struct lade_source *source = numbers(3000);
@@ -53,7 +53,7 @@ Test(loader_edges, most_of_everything)
     lade_source_close(source);
 }
 
-/* More shards than samples: padded, each has one; otherwise there is nothing to share. */
+/* More shards than samples: with padding each has one; otherwise there are none. */
 Test(loader_edges, more_shards_than_samples)
 {
     struct lade_source *source = numbers(3);
@@ -76,7 +76,7 @@ Test(loader_edges, more_shards_than_samples)
             members += is_in(config.split, 0, i);
         uint32_t all = t.seen[0] + t.seen[1] + t.seen[2];
         cr_assert(members > 0 && all == 14, "%u", all);
-        for (uint64_t i = 0; i < 3; i++) /* 7 numbers go around the members, in either epoch */
+        for (uint64_t i = 0; i < 3; i++) /* 7 numbers wrap around the members, in either epoch */
             cr_assert(is_in(config.split, 0, i) ? t.seen[i] >= 2 * (7 / members) && t.seen[i] <= 2 * (7 / members + 1)
                                                 : t.seen[i] == 0);
         tally_free(&t);
@@ -99,7 +99,7 @@ static int read_badly(void *self, uint64_t i, void *to, int64_t *label, struct l
     return LADE_OK;
 }
 
-/* A source of the user's may say anything. */
+/* A custom source may return anything. */
 Test(loader_edges, labels_outside_the_classes)
 {
     static const struct lade_source_ops ops = {.read = read_badly};
@@ -120,7 +120,7 @@ Test(loader_edges, labels_outside_the_classes)
     }
 }
 
-/* All that has weight lies in the other part. */
+/* All samples with weight are in the other part. */
 Test(loader_edges, weights_elsewhere)
 {
     struct lade_source *source = numbers(50);
@@ -145,7 +145,7 @@ Test(loader_edges, weights_elsewhere)
     lade_source_close(source);
 }
 
-/* What a quota does not want belongs to no part. */
+/* A sample that a quota rejects is in no part. */
 Test(loader_edges, samples_in_no_part)
 {
     static const uint64_t quota[2] = {30, 20};

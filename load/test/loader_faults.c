@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples that cannot be read, and workers that do not come back. */
+/* Samples that cannot be read, and workers that do not return. */
 #include "loads.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ static int fail_tens(void *context, uint64_t i)
     return i % 10 == 3 ? *(const int *)context : LADE_OK;
 }
 
-/* All bytes of an epoch, and how many samples and faults it had. */
+/* All bytes of an epoch, and its numbers of samples and faults. */
 struct outcome {
     uint64_t hash, samples, faults, batches;
     int status;
@@ -45,7 +45,7 @@ static struct outcome run(const struct lade_loader_config *config)
 
 Test(loader_faults, rules_give_the_same_for_any_number_of_threads)
 {
-    /* Whatever a source answers: some of these mean something else when next says them. */
+    /* Any status of a source: some of these have another meaning as a result of next. */
     static const int answers[] = {
         LADE_DAMAGED, LADE_ABSENT, LADE_CLOSED, LADE_TIMEOUT, LADE_EMPTY, LADE_TOO_MANY, LADE_CANCELLED, LADE_FULL, 5};
 
@@ -85,7 +85,7 @@ static int fail_all(void *context, uint64_t i)
     return LADE_DAMAGED;
 }
 
-/* A batch of which nothing is left comes all the same: with no sample. Where no substitute can be read, it is an error. */
+/* A batch without any readable sample is still delivered, empty. If no substitute can be read, it is an error. */
 Test(loader_faults, nothing_can_be_read)
 {
     struct lade_source *source = numbers_with(20, fail_all, NULL);
@@ -110,7 +110,7 @@ Test(loader_faults, nothing_can_be_read)
     lade_source_close(source);
 }
 
-/* The budget is that of an epoch: 20 faults are tolerated, again in the next epoch; 19 are not. */
+/* The budget is per epoch: a limit equal to the faults of one epoch is enough for three epochs, one less is not. */
 Test(loader_faults, budget)
 {
     int answer = LADE_DAMAGED;
@@ -179,11 +179,11 @@ Test(loader_faults, transforms_fail_as_sources_do)
     lade_source_close(source);
 }
 
-/* Whoever reads a sample of these for the first time ends its thread, or waits until it may go on. */
+/* The first thread that reads one of these samples ends, or waits until it may continue. */
 struct trap {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    uint64_t sample, every; /* this one; or, with every, all that are its multiples */
+    uint64_t sample, every; /* this sample; or, with every, all its multiples */
     bool exits, open;
     unsigned caught, met[COUNT];
 };
@@ -229,7 +229,7 @@ static int step_on_in_transform(void *context, const struct lade_image *input, c
     return step_on(context, number_in(from));
 }
 
-/* The bytes of an epoch while workers get lost or stuck, and how many of them were replaced. */
+/* The bytes of an epoch while workers end or hang, and the number of replacements. */
 static uint64_t run_with_trap(struct trap *t, struct lade_loader_config config, bool in_transform, uint64_t *replaced)
 {
     const struct lade_image form = {LADE_U8, LADE_HWC, 4, 4, 1};
@@ -300,7 +300,7 @@ Test(loader_faults, threads_that_hang_are_replaced)
     }
 }
 
-/* A worker that was replaced goes on while all slots are with the consumer: none of their bytes changes. */
+/* A replaced worker continues while the consumer holds all slots: none of their bytes changes. */
 Test(loader_faults, late_workers_write_where_nobody_reads)
 {
     struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .sample = 20};
@@ -325,7 +325,7 @@ Test(loader_faults, late_workers_write_where_nobody_reads)
     lade_loader_stats(l, &stats);
     cr_assert_geq(stats.replaced, 1);
     let_go(&t);
-    /* The late one has left when the loader can be destroyed; until then the batches are the consumer's. */
+    /* The late worker has ended when the loader can be destroyed; until then the consumer owns the batches. */
     lade_loader_cancel(l);
     for (uint64_t running = 1; running > 0;) {
         struct lade_loader_stats now;
@@ -388,7 +388,7 @@ static void *cancel(void *loader)
     return NULL;
 }
 
-/* Whether it comes before the waiting or in it, from another thread or from a handler. */
+/* Cancel before or during the wait, from another thread or from a handler. */
 static struct lade_loader *to_cancel;
 
 static void on_signal(int number)
@@ -401,7 +401,7 @@ static void *raise_signal(void *context)
 {
     sigset_t all;
 
-    /* Workers do the same, so that the only thread that can take it is the consumer. */
+    /* Workers do the same, so only the consumer can receive it. */
     (void)context;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
@@ -460,7 +460,7 @@ Test(loader_faults, signals_are_blocked_in_workers)
     lade_source_close(source);
 }
 
-/* Out of the middle, at any batch, with some of them held. */
+/* Ends in the middle, at any batch, with some batches held. */
 Test(loader_faults, early_end)
 {
     struct lade_source *source = numbers(COUNT);
@@ -484,7 +484,7 @@ Test(loader_faults, early_end)
     lade_source_close(source);
 }
 
-/* Asking while workers run is fine; figures do not go back. */
+/* Statistics can be read while workers run; they never decrease. */
 Test(loader_faults, measures_of_a_running_loader)
 {
     struct lade_source *source = numbers(COUNT);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Loaders and fork(): the workers stay in the process that made the loader. */
+/* Loaders and fork(): the workers stay in the process that created the loader. */
 #include "states.h"
 #include "test/forked.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Readings do not return while held is set. begun: threads that have read. */
+/* Reads do not return while held is set. begun: threads that have read. */
 static atomic_bool held;
 static atomic_uint begun;
 
@@ -43,7 +43,7 @@ static bool is_refused(struct lade_loader *l, int64_t timeout)
            error.status == LADE_INVALID;
 }
 
-/* The other functions work on memory; where the consumer stands is known. */
+/* The other functions work on memory; the consumer's position is known. */
 static void leave_loader(void *loader)
 {
     struct lade_loader *l = loader;
@@ -57,7 +57,7 @@ static void leave_loader(void *loader)
     lade_loader_destroy(l);
 }
 
-/* A loader of each mode is left behind, with batches that are ready, or with all workers inside a function of the user. */
+/* A loader of each mode exists at the fork, with batches that are ready, or with all workers inside a user callback. */
 static void leave_each(bool in_user_function)
 {
     for (int mode = 0; mode < 4; mode++) {
@@ -94,7 +94,7 @@ Test(loader_fork, workers_inside_functions_of_the_user_are_not_waited_for, .time
     leave_each(true);
 }
 
-/* Where the consumer stands is in the memory that the child has. */
+/* The consumer's position is in the child's memory. */
 static void look_at_state(void *context)
 {
     struct lade_loader *l = *(struct lade_loader **)context;
@@ -120,7 +120,7 @@ Test(loader_fork, a_child_knows_the_state, .timeout = 60)
     lade_source_close(source);
 }
 
-/* ---- loaders of the child's own ---- */
+/* ---- loaders created by the child ---- */
 
 struct together {
     struct lade_loader_config config;
@@ -170,14 +170,14 @@ static void make_another(void *context)
     atomic_store(&begun, 0);
     child_check(lade_loader_create(&t->of_child, &for_ever, NULL) == LADE_OK);
     await_workers(t->of_child, 3);
-    await_library_thread(); /* which waits for readers */
+    await_library_thread(); /* that thread waits for readers */
     child_check(child_runs(leave_both, t));
     child_check(lade_loader_next(t->of_child, &batch, LADE_FOREVER, NULL) == LADE_OK);
     lade_loader_destroy(t->of_child);
     lade_loader_destroy(t->of_parent);
 }
 
-/* Workers of both read the same split, whose memory the child frees with threads of its own. */
+/* Workers of both processes read the same split, whose memory the child frees with its own threads. */
 Test(loader_fork, a_child_makes_loaders_of_its_own, .timeout = 60)
 {
     static const uint32_t weights[2] = {8, 2};
@@ -221,7 +221,7 @@ static void *come_and_go(void *config)
     return NULL;
 }
 
-/* What the other thread was about to make is lost in the child; there is no name for it. */
+/* The object that the other thread was creating is leaked in the child, which has no pointer to it. */
 Test(loader_fork, forks_while_loaders_come_and_go, .timeout = 60)
 {
     static const uint32_t weights[2] = {8, 2};
@@ -255,7 +255,7 @@ Test(loader_fork, forks_while_loaders_come_and_go, .timeout = 60)
 static pthread_t consumer;
 static bool well;
 
-/* The worker is held inside the first batch; the consumer forks inside the second one, which it makes itself. */
+/* The worker blocks in the first batch; the consumer forks in the second one, which it makes itself. */
 static int fork_in_next(void *context, uint64_t i)
 {
     pid_t *child = context;

@@ -67,7 +67,7 @@ static void *delete (void *tensor)
     return NULL;
 }
 
-/* Tensors hold their batch: next says so, and goes on when the last one is deleted, by whatever thread. */
+/* Tensors hold their batch: next reports it, and continues when the last one is deleted, by any thread. */
 Test(loader_keep, exported_tensors)
 {
     struct lade_source *source = numbers(COUNT);
@@ -96,7 +96,7 @@ Test(loader_keep, exported_tensors)
     cr_assert_eq(pthread_create(&thread, NULL, delete, samples), 0);
     cr_assert_eq(pthread_join(thread, NULL), 0);
 
-    /* Detached and released: the tensor alone has it. It outlives the loader. */
+    /* Detached and released: only the tensor holds it. It outlives the loader. */
     b = next_of(l);
     cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_NOW, NULL, &samples), LADE_OK);
     cr_assert_eq(lade_loader_detach(l, &b, &error), LADE_OK);
@@ -166,7 +166,7 @@ Test(loader_keep, memory_of_an_allocator)
     lade_source_close(source);
 }
 
-/* Each allocation of each mode fails once; nothing is left. */
+/* Each allocation of each mode fails once; nothing is leaked. */
 Test(loader_keep, an_allocator_that_fails)
 {
     const struct lade_alloc alloc = {get, put, (void *)&live};
@@ -233,7 +233,7 @@ static int answers_device(void *context, uint64_t i)
     return LADE_DEVICE;
 }
 
-/* A status that next has for itself is not passed on from a source. */
+/* A status that next reserves is not passed on from a source. */
 Test(loader_keep, a_source_has_no_device)
 {
     struct lade_source *source = numbers_with(COUNT, answers_device, NULL);

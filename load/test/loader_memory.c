@@ -7,13 +7,16 @@
 
 enum { COUNT = 60, TRIES = 1000 };
 
-/* Whether the status is that of a lack of memory, said in words. */
+/* Whether the status is LADE_NO_MEMORY, with a text. */
 static bool is_lack(int status, const struct lade_error *error)
 {
     return status == LADE_NO_MEMORY && error->status == status && strstr(error->text, "out of memory") != NULL;
 }
 
-/* Creates and takes some batches with the first, second, ... allocation failing, until none fails: failures seen. */
+/*
+ * Creates and takes some batches with the first, second, ... allocation failing, until none fails. The number of
+ * failures.
+ */
 static int try_all(const struct lade_loader_config *config, const char *state)
 {
     int failures = 0;
@@ -85,7 +88,7 @@ Test(loader_memory, create)
     lade_source_close(source);
 }
 
-/* What a loader takes once it is made; *most: and at most meanwhile. */
+/* Memory of a loader after creation; *most: the peak during creation. */
 static size_t taken_by(const struct lade_loader_config *config, uint64_t *slot_bytes, size_t *most)
 {
     const size_t before = bytes_out;
@@ -102,7 +105,7 @@ static size_t taken_by(const struct lade_loader_config *config, uint64_t *slot_b
     return taken;
 }
 
-/* What a loader's own structures take, those of each slot and worker, the table of each worker, and the ends of arrays. */
+/* Memory of a loader's own structures, per slot and worker, of the table of each worker, and of the ends of arrays. */
 enum { FIXED = 65536, EACH = 4096, TABLE = 17 * 1024 };
 
 Test(loader_memory, takes_the_memory_that_the_header_says)
@@ -138,7 +141,7 @@ Test(loader_memory, takes_the_memory_that_the_header_says)
         cr_assert_leq(most, plain[i] + (512 << 10) + FIXED);
         config = (struct lade_loader_config){
             .source = source, .batch = 10, .threads = 1, .slots = 2, .draw = LADE_DRAW_BALANCED};
-        /* The worker may have taken a little of its own already, or not. */
+        /* The worker may have allocated some memory already, or not. */
         taken = taken_by(&config, &slot, &most);
         cr_assert(taken + FIXED >= plain[i] + 12 * count && taken <= plain[i] + 12 * count + FIXED,
                   "%zu bytes, %zu without the draw", taken, plain[i]);
@@ -148,7 +151,7 @@ Test(loader_memory, takes_the_memory_that_the_header_says)
     lade_split_destroy(split);
 }
 
-/* Two shards stop, what they left is shared once more, and one of those stops, out of order. */
+/* Two shards stop, the rest is divided again, and one of the next shards stops, out of order. */
 static char *state_with_levels(struct lade_loader_config *config, char *second[2])
 {
     struct tally t;
@@ -194,7 +197,7 @@ Test(loader_memory, states, .init = make_folder, .fini = remove_folder)
     }
     cr_assert_eq(size, strlen(text) + 1);
     cr_assert_gt(n, 4);
-    /* A file is the whole state or not touched. */
+    /* A file is replaced completely or not at all. */
     strcpy(path, in_folder("@/state"));
     put_file("state", "before\n", 7);
     int status = LADE_NO_MEMORY;

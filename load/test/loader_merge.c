@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* States of several shards become one, which any number of shards goes on from. */
+/* States of several shards are merged into one, which any number of shards can resume. */
 #include "states.h"
 
 enum { COUNT = 103, RUNS = 3, MOST = 7 };
 
 /*
- * Some shards take some batches of one epoch each, and what is left goes to the next ones. Each run may repeat, or leave out,
+ * Some shards take some batches of one epoch each, and the next ones get the rest. Each run may repeat, or leave out,
  * fewer samples than it has shards.
  */
 struct plan {
@@ -30,7 +30,7 @@ static char *join_all(char **states, unsigned count)
     return joined;
 }
 
-/* Samples that never came, and those that came once too often. */
+/* Samples never delivered, and samples delivered twice. */
 static void count_misses(const struct tally *t, const struct lade_loader_config *c, uint64_t *missing, uint64_t *again)
 {
     *missing = *again = 0;
@@ -78,11 +78,11 @@ Test(loader_merge, every_sample_once)
     static const struct plan plans[] = {
         {{4, 3}, {{2, 2, 2, 2}}},                                    /* equal progress */
         {{4, 1}, {{0, 1, 2, 3}}},                                    /* unequal */
-        {{4, 7}, {{9, 9, 1, 0}}},                                    /* two have ended their epoch */
+        {{4, 7}, {{9, 9, 1, 0}}},                                    /* two have completed their epoch */
         {{1, 5}, {{3}}},                                             /* from one to many */
         {{2, 2}, {{0, 0}}},                                          /* nothing done */
         {{3, 4, 2}, {{1, 2, 3}, {1, 0, 2, 1}}},                      /* twice in an epoch */
-        {{5, 2, 7}, {{9, 0, 1, 9, 2}, {9, 1}}},                      /* twice, and some had ended */
+        {{5, 2, 7}, {{9, 0, 1, 9, 2}, {9, 1}}},                      /* twice, and some had completed */
         {{7, 7, 7}, {{1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 0, 0, 0}}}, /* as many as before */
     };
     struct lade_source *source = numbers(COUNT);
@@ -103,7 +103,7 @@ Test(loader_merge, every_sample_once)
     lade_source_close(source);
 }
 
-/* The epoch behind the one that was shared is whole for the new shards. */
+/* The epoch after the divided one is complete for the resuming shards. */
 Test(loader_merge, next_epoch_is_whole)
 {
     struct lade_source *source = numbers(COUNT);
@@ -177,7 +177,7 @@ Test(loader_merge, states_that_do_not_belong_together)
     lade_source_close(source);
 }
 
-/* Levels are few: the fifth change of the number of shards in one epoch is refused, with a reason. */
+/* Levels are limited: the fifth change of the number of shards in one epoch fails, with a reason. */
 Test(loader_merge, too_many_levels)
 {
     struct lade_source *source = numbers(COUNT);

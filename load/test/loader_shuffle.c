@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stream mode over samples that lie in memory: their numbers are in the buffer. */
+/* Stream mode over samples in memory: the buffer holds their numbers. */
 #define _GNU_SOURCE
 #include "loads.h"
 
@@ -83,7 +83,7 @@ Test(loader_shuffle, each_sample_once_in_an_epoch)
     }
 }
 
-/* Samples that must be prepared, that may be skipped, or whose part only registered threads may ask for, go through a bag. */
+/* Samples that need preparation, may be skipped, or whose split only registered threads may query, use a bag. */
 Test(loader_shuffle, only_where_reading_is_copying)
 {
     const struct lade_image form = {LADE_U8, LADE_HWC, 4, 4, 1};
@@ -127,7 +127,9 @@ Test(loader_shuffle, only_where_reading_is_copying)
     array_close(&a);
 }
 
-/* An epoch of 300 samples in batches of 16: 12 of each are left out, so that batches are whole. Shards are apart. */
+/*
+ * An epoch of 300 samples in batches of 16: 12 of each are left out, so that batches are complete. Shards are disjoint.
+ */
 Test(loader_shuffle, short_batches_are_dropped)
 {
     struct array a = array_of(COUNT, 10);
@@ -163,8 +165,9 @@ Test(loader_shuffle, short_batches_are_dropped)
 }
 
 /*
- * By number, so that it is known what is in the buffer: a sample comes no sooner than it was there, and no batch is the one
- * that the given order has. In order, the number of threads changes nothing. A batch names the earliest epoch in it.
+ * Sequential, so that the content of the buffer is known: a sample is not drawn before it is in the buffer, and no
+ * batch equals that of the sequential order. With in_order, the number of threads has no effect. A batch names its
+ * earliest epoch.
  */
 Test(loader_shuffle, draws_from_the_buffer)
 {
@@ -205,7 +208,7 @@ Test(loader_shuffle, draws_from_the_buffer)
     array_close(&a);
 }
 
-/* Labels from 5 on are none of the classes. */
+/* Labels from 5 on are outside the classes. */
 Test(loader_shuffle, rules_for_faults)
 {
     struct array a = array_of(COUNT, 5);
@@ -248,7 +251,7 @@ Test(loader_shuffle, rules_for_faults)
     array_close(&a);
 }
 
-/* The consumer holds what it likes, up to all slots; a poll starts nothing that is lost. */
+/* The consumer holds any number of batches, up to all slots; a poll loses no batch. */
 Test(loader_shuffle, slots_and_polls)
 {
     struct array a = array_of(COUNT, 10);
@@ -306,7 +309,7 @@ Test(loader_shuffle, cancel)
     array_close(&a);
 }
 
-/* Memory that the first thread to touch it cannot read until it is let go; the next one can. */
+/* Memory whose first reader blocks until it is released; the next reader does not block. */
 static struct {
     void *page;
     _Atomic int touched, open;
@@ -328,7 +331,9 @@ static void step_on(int number, siginfo_t *about, void *context)
     (void)mprotect(trap.page, 4096, PROT_READ);
 }
 
-/* A worker hangs in the middle of a batch: another one makes it from the same list, nothing comes twice or not at all. */
+/*
+ * A worker hangs in the middle of a batch: another one makes it from the same list; no sample is repeated or missing.
+ */
 Test(loader_shuffle, a_late_worker_is_superseded, .timeout = 120)
 {
     enum { MANY = 2048 }; /* 8 pages */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A loader goes on where another one stopped: each sample of an epoch once, counted over both. */
+/* A loader continues where another one stopped: each sample of an epoch once, counted over both. */
 #define _GNU_SOURCE
 #include "files.h"
 #include "states.h"
@@ -10,7 +10,7 @@
 
 enum { COUNT = 53 };
 
-/* Members of the part came so often, others never. */
+/* Members of the part were delivered this often, others never. */
 static void expect_part(const struct tally *t, const struct lade_loader_config *c, uint32_t times)
 {
     for (uint64_t i = 0; i < t->count; i++)
@@ -18,7 +18,7 @@ static void expect_part(const struct tally *t, const struct lade_loader_config *
                      (unsigned long long)i, t->seen[i]);
 }
 
-/* Two epochs, stopped behind batch number stop, once more a batch later, each time with other threads and batches. */
+/* Two epochs, stopped after batch number stop and again a batch later, each time with other threads and batches. */
 static void stop_and_go(const struct lade_loader_config *config, uint64_t stop)
 {
     struct lade_loader_config other = *config;
@@ -63,7 +63,7 @@ Test(loader_state, at_every_batch)
     lade_source_close(source);
 }
 
-/* What comes behind a state is what would have come without it, to the last bit of draws and order. */
+/* The batches after a resume equal those without it, in draws and order, to the last bit. */
 Test(loader_state, same_order)
 {
     struct lade_source *source = numbers(COUNT);
@@ -104,7 +104,7 @@ Test(loader_state, same_order)
     lade_source_close(source);
 }
 
-/* A sample that is not read before the test says so. */
+/* A sample whose read blocks until the test allows it. */
 struct gate {
     pthread_mutex_t mutex;
     pthread_cond_t opened;
@@ -122,7 +122,7 @@ static int pass(void *context, uint64_t i)
     return LADE_OK;
 }
 
-/* Batches that came as they were ready leave a hole behind. */
+/* Without in_order, batches delivered early leave a hole. */
 Test(loader_state, holes)
 {
     struct gate g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
@@ -220,7 +220,7 @@ Test(loader_state, whose_state_it_is)
     lade_source_close(longer);
 }
 
-/* As long as the one that the state is of. */
+/* A source of the same length as that of the state. */
 Test(loader_state, another_source_of_the_same_length)
 {
     static const char *const others[] = {"synthetic:count=53,shape=2x8,seed=2", "synthetic:count=53,shape=8x2",
@@ -291,7 +291,7 @@ Test(loader_state, damage)
     lade_source_close(source);
 }
 
-/* The text is cut to the room that there is; the size that is answered is always the whole. */
+/* The text is cut to the size of the buffer; the returned size is always the full one. */
 Test(loader_state, room)
 {
     struct lade_source *source = numbers(COUNT);
@@ -350,7 +350,7 @@ Test(loader_state, files, .init = make_folder, .fini = remove_folder)
         cr_assert_eq(lade_loader_read_state(in_folder("@/none"), text, sizeof text, &error), 0);
         cr_assert(error.status == LADE_DAMAGED && strstr(error.text, "none: this is no state of a loader"));
     }
-    /* What is too long is cut, and the size is the whole. */
+    /* A text that is too long is cut, and the size is the full one. */
     memset(text, 'x', sizeof text);
     cr_assert_gt(lade_loader_read_state(path, text, 12, NULL), 12);
     cr_assert_str_eq(text, "lade-loader");
@@ -360,7 +360,7 @@ Test(loader_state, files, .init = make_folder, .fini = remove_folder)
     lade_source_close(source);
 }
 
-/* Where the new state cannot be written, the old one stays. */
+/* If the state cannot be written, the old one stays. */
 Test(loader_state, files_that_fail, .init = make_folder, .fini = remove_folder)
 {
     struct lade_source *source = numbers(COUNT);
@@ -381,7 +381,7 @@ Test(loader_state, files_that_fail, .init = make_folder, .fini = remove_folder)
     cr_assert_eq(lade_loader_save(l, path, NULL), LADE_OK);
     char *before = read_back(path);
     cr_assert_eq(take_batches(l, 1, &t), 1);
-    /* No byte fits into a file. */
+    /* No byte can be written to a file. */
     struct rlimit limit;
     (void)signal(SIGXFSZ, SIG_IGN);
     cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);

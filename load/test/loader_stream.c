@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stream mode: samples by way of a bag. */
+/* Stream mode with a bag of samples. */
 #include "loads.h"
 
 #include "thread.h"
@@ -40,7 +40,7 @@ Test(loader_stream, each_sample_once_in_an_epoch)
     }
 }
 
-/* An epoch of 300 samples in batches of 16: the workers leave out 12 of each, so that batches are whole. */
+/* An epoch of 300 samples in batches of 16: the workers leave out 12 of each, so that batches are complete. */
 Test(loader_stream, short_batches_are_dropped)
 {
     struct lade_source *source = numbers(COUNT);
@@ -60,7 +60,7 @@ Test(loader_stream, short_batches_are_dropped)
     lade_source_close(source);
 }
 
-/* A stream without numbers: the words 0, 1, 2, ..., those that leave the rest 3 by 10 with an error. */
+/* A stream without numbers: the words 0, 1, 2, ...; those with remainder 3 modulo 10 have an error. */
 struct stream {
     _Atomic uint64_t at;
     uint64_t end; /* ends the stream; 0: never */
@@ -141,7 +141,7 @@ static int refuse_threes(void *context, const struct lade_image *input, const vo
     return number % 10 == 3 ? *(const int *)context : LADE_OK;
 }
 
-/* Whatever a transform answers, or the source itself: it is no end of the stream, and it is told. */
+/* Any status of a transform or of the source is not the end of the stream, and is reported. */
 Test(loader_stream, errors_of_an_endless_source)
 {
     static const int answers[] = {LADE_DAMAGED, LADE_FULL, LADE_EMPTY, LADE_CLOSED, LADE_TIMEOUT, LADE_CANCELLED, 5};
@@ -150,7 +150,7 @@ Test(loader_stream, errors_of_an_endless_source)
     for (size_t a = 0; a < 2 * sizeof answers / sizeof answers[0]; a++) {
         int answer = answers[a / 2];
         if (a % 2 == 0 ? answer == LADE_EMPTY : answer > 0)
-            continue; /* of a source the end, of a transform success */
+            continue; /* the end for a source, success for a transform */
         struct stream s = {.fails = a % 2 == 0 ? answer : 0};
         struct lade_source *source = stream_of(&s);
         struct lade_pipeline *pipeline = NULL;
@@ -212,13 +212,13 @@ Test(loader_stream, a_stream_ends)
     }
 }
 
-/* What readers of samples run into. */
+/* Faults that readers of samples encounter. */
 struct trap {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    uint64_t from, every; /* the samples from this one on wait; or the multiples of it, once each */
+    uint64_t from, every; /* samples from this one on block; or its multiples, once each */
     bool exits, open;
-    int answer; /* of who waited */
+    int answer; /* status of a read that blocked */
     unsigned caught, met[COUNT];
 };
 
@@ -246,7 +246,7 @@ static void let_go(struct trap *t)
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* Nothing is drawn while fewer than half of the buffer's samples are there and more are to come. */
+/* Nothing is drawn while the buffer is less than half full and more samples follow. */
 Test(loader_stream, waits_until_the_buffer_is_half_full)
 {
     for (uint64_t ready = 31; ready <= 32; ready++) {
@@ -280,7 +280,7 @@ Test(loader_stream, waits_until_the_buffer_is_half_full)
     }
 }
 
-/* Threads end, or hang and come back later, some with an error that nobody wants to hear any more: no sample twice. */
+/* Threads end, or hang and return later, some with an error that must be dropped: no sample is delivered twice. */
 Test(loader_stream, workers_are_replaced)
 {
     for (unsigned kind = 0; kind < 12; kind++) {
@@ -312,8 +312,7 @@ Test(loader_stream, workers_are_replaced)
 }
 
 /*
- * Takes the place of lib/thread.c: one thread, the one with this number, begins only when the next one was started.
- * 0: all begin at once.
+ * Replaces lib/thread.c: the thread with this number starts only after the next one was started. 0: all start at once.
  */
 static struct held {
     pthread_mutex_t mutex;
@@ -346,7 +345,7 @@ bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *co
     return pthread_create(thread, NULL, begin_later, NULL) == 0;
 }
 
-/* On a busy machine who takes a late worker's place is late itself before it has begun, and then has nothing to do. */
+/* On a busy machine the replacement of a late worker can be late itself before it has started, and then has no work. */
 Test(loader_stream, superseded_before_it_began, .timeout = 120)
 {
     struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .every = COUNT};
@@ -415,7 +414,7 @@ static void *cancel(void *loader)
     return NULL;
 }
 
-/* Cancelling while the consumer waits, with a batch half done, is an end of its own. */
+/* Cancel while the consumer waits with an incomplete batch has its own status. */
 Test(loader_stream, cancel)
 {
     for (uint64_t ready = 0; ready < 80; ready += 5) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the loader share. */
+/* Declarations shared by the tests of the loader. */
 #ifndef LOADS_H
 #define LOADS_H
 
@@ -18,7 +18,7 @@ static inline struct lade_source *open_source(const char *text)
     return source;
 }
 
-/* What a test decides about each reading of a sample. */
+/* Hook of a test for each read of a sample. */
 struct numbered {
     uint64_t count;
     int (*on_read)(void *context, uint64_t i);
@@ -78,7 +78,7 @@ static inline struct lade_batch next_of(struct lade_loader *loader)
     return batch;
 }
 
-/* How often each sample came. */
+/* Number of deliveries of each sample. */
 struct tally {
     uint64_t count;
     uint32_t *seen;
@@ -96,7 +96,7 @@ static inline void tally_free(struct tally *t)
     free(t->seen);
 }
 
-/* Counts a batch of a source of numbers, and looks at its content. */
+/* Counts a batch of a source of numbers, and checks its content. */
 static inline void tally_add(struct tally *t, const struct lade_batch *b)
 {
     for (uint64_t i = 0; i < b->count; i++) {
@@ -115,7 +115,7 @@ static inline void tally_expect(const struct tally *t, uint32_t times)
         cr_assert_eq(t->seen[i], times, "sample %llu came %u times, not %u", (unsigned long long)i, t->seen[i], times);
 }
 
-/* Takes all that comes; the last status. */
+/* Takes all batches. The last status. */
 static inline int take_all(struct lade_loader *l, struct tally *t, uint64_t *batches)
 {
     struct lade_batch b;

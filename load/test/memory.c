@@ -7,7 +7,7 @@
 #include "failing.h"
 #include "files.h"
 
-/* Opens and reads with the first, second, ... allocation failing, until none fails; gives the number of failures seen. */
+/* Opens and reads with the first, second, ... allocation failing, until none fails. The number of failures. */
 static int try_all(const char *text)
 {
     int failures = 0;

@@ -15,7 +15,7 @@ static uint64_t counted_key(void *self, uint64_t i)
     return i;
 }
 
-/* Numbers as in loads.h whose keys are counted: each stands for asking the split. */
+/* Numbers as in loads.h with counted calls of key: each stands for a query of the split. */
 static struct lade_source *counted(uint64_t count)
 {
     const struct lade_source_ops ops = {.read = read_number, .key = counted_key, .close = free};
@@ -29,7 +29,7 @@ static struct lade_source *counted(uint64_t count)
     return source;
 }
 
-/* A split whose part 0 has just so many of the samples, and which these are. */
+/* A split whose part 0 has exactly this many samples, and which they are. */
 static struct lade_split *split_with(uint64_t members, uint64_t count, uint64_t *member)
 {
     const uint32_t weights[2] = {(uint32_t)members, (uint32_t)(count - members)};
@@ -60,7 +60,7 @@ static bool is_one_of(uint64_t id, const uint64_t *member, uint64_t members)
     return false;
 }
 
-/* Drawing numbers until one is of the part would ask the split a million times for one member. */
+/* Drawing numbers until one is in the part would query the split a million times for one member. */
 Test(order, a_substitute_of_a_tiny_part_is_found_at_once)
 {
     struct lade_source *source = counted(COUNT);
@@ -90,7 +90,7 @@ Test(order, a_substitute_of_a_tiny_part_is_found_at_once)
     lade_source_close(source);
 }
 
-/* A part that is too large for a list: still none of another part. */
+/* A part that is too large for a list: still no sample of another part. */
 Test(order, substitutes_of_a_large_part_are_of_that_part)
 {
     struct lade_source *source = counted(COUNT);
@@ -118,7 +118,10 @@ static int fail_but_one(void *context, uint64_t i)
     return i == *(const uint64_t *)context ? LADE_OK : LADE_DAMAGED;
 }
 
-/* One of three members can be read: it comes three times. None can be read, or the part has one sample alone: the error. */
+/*
+ * One of three members can be read: it is delivered three times. None can be read, or the part has one sample: an
+ * error.
+ */
 Test(order, a_part_of_which_little_can_be_read)
 {
     enum { SOME = 3000 };

@@ -88,7 +88,7 @@ Test(array, refuses_what_cannot_be)
 
     cr_assert_eq(lade_source_open_array(&source, &a, &error), LADE_DAMAGED);
     cr_assert_str_eq(error.text, "array: the label of sample 2 is negative, at byte 2");
-    a.classes = 2; /* the labels are looked at when they are read */
+    a.classes = 2; /* labels are checked when they are read */
     cr_assert_eq(lade_source_open_array(&source, &a, &error), LADE_OK);
     cr_assert_eq(lade_source_read(source, 1, &to, &label, &error), LADE_OK);
     cr_assert_eq(lade_source_read(source, 3, &to, &label, &error), LADE_DAMAGED);
@@ -212,7 +212,7 @@ Test(cifar, damage_is_told_with_its_place, .init = make_folder, .fini = remove_f
     refused("cifar10:@/a.bin,@", LADE_IO, "is not a file");
 }
 
-/* Type, big-endian samples and what they are in the machine. */
+/* Type, big-endian samples and their values in machine order. */
 Test(idx, every_type_of_the_format, .init = make_folder, .fini = remove_folder)
 {
     static const uint8_t u8[] = {0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 255};
@@ -380,7 +380,7 @@ Test(open, unknown_kinds_and_options)
     refused("synthetic:a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a", LADE_INVALID, "more than 24 items");
 }
 
-/* A source of one's own: numbered samples without a label function, and a stream that ends. */
+/* A custom source: numbered samples without a label function, and a stream that ends. */
 static int read_number(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error)
 {
     (void)error;
@@ -436,7 +436,7 @@ Test(make, a_source_of_ones_own)
     cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, &error), LADE_INVALID);
 }
 
-/* Labels as a source of one's own may get them wrong: sample 3 has what self says, the others 0. */
+/* Wrong labels of a custom source: sample 3 has the label in self, the others 0. */
 static int label_as_told(void *self, uint64_t i, int64_t *label, struct lade_error *error)
 {
     (void)error;
@@ -513,7 +513,7 @@ Test(make, labels_that_are_not_below_the_classes_are_damage)
     }
 }
 
-/* A gather that breaks its promise: sets *done only where told, or far beyond. */
+/* A gather that violates its contract: sets *done only if requested, or far beyond. */
 static uint64_t done_as_told;
 static int status_as_told;
 
@@ -562,7 +562,7 @@ Test(open, names_in_errors_are_escaped, .init = make_folder, .fini = remove_fold
     cr_assert(strstr(error.text, "/a\\nb\\x1b[31m\\xff: cannot be opened"), "%s", error.text);
 }
 
-/* Anonymous memory of this process in KiB; -1 where the system does not tell. */
+/* Anonymous memory of this process in KiB; -1 if the system does not report it. */
 static long anonymous(void)
 {
     FILE *status = fopen("/proc/self/status", "r");
@@ -576,7 +576,7 @@ static long anonymous(void)
     return found;
 }
 
-/* Files are mapped: a hundred times the records take no more memory. */
+/* Files are mapped: a hundred times as many records take no more memory. */
 Test(memory, does_not_grow_with_the_file, .init = make_folder, .fini = remove_folder)
 {
     static uint8_t to[4096];
@@ -592,7 +592,7 @@ Test(memory, does_not_grow_with_the_file, .init = make_folder, .fini = remove_fo
         lade_source_close(source);
     }
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-    /* The sanitizer keeps memory of its own for each byte that is read. */
+    /* The sanitizer keeps additional memory for each byte that is read. */
     return;
 #endif
     cr_assert(used[1] - used[0] < 1024, "%ld KiB and %ld KiB", used[0], used[1]);

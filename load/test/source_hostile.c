@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parsers on bytes that nobody should trust. Each input lies in a block of just its size, so that a sanitizer sees
- * the first byte that is read too many.
+ * The parsers on untrusted bytes. Each input is in a block of exactly its size, so that a sanitizer detects the first
+ * byte read beyond it.
  */
 #include "source.h"
 
@@ -152,7 +152,7 @@ Test(cifar, hostile)
     check_all(cifar, cases, sizeof cases / sizeof *cases);
 }
 
-/* A good file, cut anywhere and with any byte set to anything: an error or samples, never a read outside. */
+/* A valid file, cut anywhere and with any byte set to any value: an error or samples, never a read outside. */
 static void mangle(parser *function, const void *good, size_t size)
 {
     struct lade_error error;

@@ -88,7 +88,7 @@ Test(images, classes_order_names_and_keys, .init = make_folder, .fini = remove_f
     cr_assert(info->count == 5 && info->classes == 3 && info->bytes == 12);
     cr_assert(info->shape.dim[0] == 2 && info->shape.dim[1] == 2 && info->shape.dim[2] == 3);
     cr_assert_str_eq(info->class_names[1], "a-b");
-    /* 16 bytes and the name with its end, for each. */
+    /* 16 bytes and the name with its final zero, for each. */
     cr_assert_eq(info->index_bytes, 5 * 16 + 8 + 8 + 10 + 10 + 8);
     for (uint64_t i = 0; i < 5; i++) {
         lade_source_name(source, i, name, sizeof name);
@@ -102,7 +102,7 @@ Test(images, classes_order_names_and_keys, .init = make_folder, .fini = remove_f
     cr_assert_eq(lade_source_key(source, 5), 5, "there is no such sample");
     lade_source_name(source, 0, tiny, sizeof tiny);
     cr_assert_str_eq(tiny, "a/2");
-    /* FNV-1a of "a/2.png", computed outside. */
+    /* FNV-1a of "a/2.png", computed independently. */
     cr_assert_eq(lade_source_key(source, 0), UINT64_C(0xf1a1e32de3046624));
     lade_source_close(source);
 }
@@ -134,7 +134,10 @@ static uint8_t *get_file(const char *name, size_t *size)
     return bytes;
 }
 
-/* Every bit of the pixels, their checksums and what follows: damage, or the same pixels. Flat areas hide most of the first. */
+/*
+ * Flips every bit of the pixels, their checksums and the rest: damage, or the same pixels. Flat areas hide most of the
+ * first.
+ */
 Test(images, no_flipped_bit_goes_unnoticed, .init = make_folder, .fini = remove_folder)
 {
     enum { SIDE = 12 };
@@ -159,7 +162,7 @@ Test(images, no_flipped_bit_goes_unnoticed, .init = make_folder, .fini = remove_
     free(good);
 }
 
-/* Four inks, as printers have them; with Adobe's marker they are inverted. */
+/* CMYK; with Adobe's marker it is inverted. */
 static void put_cmyk(const char *name, const uint8_t *ink, bool adobe)
 {
     tjhandle handle = tjInitCompress();
@@ -171,7 +174,7 @@ static void put_cmyk(const char *name, const uint8_t *ink, bool adobe)
     uint8_t *whole = malloc(size + sizeof marker), *app14 = memmem(bytes, size, "\xff\xee", 2);
     cr_assert(whole);
     memcpy(whole, bytes, size);
-    if (adobe && !app14) { /* behind SOI */
+    if (adobe && !app14) { /* after SOI */
         memmove(whole + 2 + sizeof marker, whole + 2, size - 2);
         memcpy(whole + 2, marker, sizeof marker);
         size += sizeof marker;
@@ -200,7 +203,7 @@ Test(images, cmyk, .init = make_folder, .fini = remove_folder)
         struct lade_source *source = open_good("images:@");
         struct lade_error error = {.text = ""};
         cr_assert_eq(lade_source_read(source, 0, to, NULL, &error), LADE_OK, "%s", error.text);
-        /* (255 - ink) * (255 - 32) / 255; without the marker the inks are what the encoder made of them: 195, 49, 171. */
+        /* (255 - ink) * (255 - 32) / 255; without the marker the inks are those of the encoder: 195, 49, 171. */
         static const int expected[2][3] = {{53, 180, 73}, {223, 167, 48}};
         for (size_t i = 0; i < sizeof to; i++)
             cr_assert(abs(to[i] - expected[inverted][i % 3]) <= 3, "%d: %zu is %d", inverted, i, to[i]);
@@ -208,7 +211,7 @@ Test(images, cmyk, .init = make_folder, .fini = remove_folder)
     }
 }
 
-/* The first one has no say when it cannot be read. */
+/* The first image does not decide the size if it cannot be read. */
 Test(images, a_damaged_first_image, .init = make_folder, .fini = remove_folder)
 {
     uint8_t to[12];
@@ -237,7 +240,7 @@ Test(images, pixels_have_a_limit, .init = make_folder, .fini = remove_folder)
     refused("images:@,pixels=0", LADE_INVALID, "pixels takes a number from 1");
     lade_source_close(open_good("images:@,pixels=384"));
     lade_source_close(open_good("images:pixels=384,@"));
-    /* A JPEG whose only scan is repeated: headers tell the passes before anything is decoded. */
+    /* A JPEG whose only scan is repeated: headers give the number of passes before anything is decoded. */
     put_jpeg("b.jpg", flat, 16, 24);
     uint8_t *bytes = get_file("b.jpg", &size), *scan = memmem(bytes, size, "\xff\xda", 2);
     const size_t head = (size_t)(scan - bytes), length = size - 2 - head;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that change while they are read. The library's own reading is compiled here, with a read() that comes back with a few
- * bytes at a time, and lets something happen to the file before one of them.
+ * Files that change while they are read. The library's own file reading is compiled here, with a read() that returns a
+ * few bytes at a time and changes the file before one of the reads.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _XOPEN_SOURCE 700
@@ -35,14 +35,14 @@ static void write_text(const char *name, const char *text, size_t size)
     cr_assert(file && fwrite(text, 1, size, file) == size && fclose(file) == 0);
 }
 
-/* What lade does: a new file takes the place of the old one. */
+/* As lade does it: another file replaces the old one. */
 static void rename_new(void)
 {
     write_text(aside, new_text, strlen(new_text));
     cr_assert_eq(rename(aside, path), 0);
 }
 
-/* What others might do: the file itself is written. */
+/* As others might do it: the file is written in place. */
 static void overwrite(void)
 {
     FILE *file = fopen(path, "r+b");
@@ -60,7 +60,7 @@ static void take_away(void)
     cr_assert_eq(unlink(path), 0);
 }
 
-/* The file of a loader's state behind so many batches. */
+/* The file of a loader's state after this many batches. */
 static void make_state(const struct lade_loader_config *config, uint64_t batches, char *to, size_t size)
 {
     struct tally t;
@@ -96,7 +96,7 @@ static bool read_once(void (*change)(void), unsigned n, int *status)
         return calls >= n;
     }
     cr_assert_eq(size, strlen(text) + 1);
-    /* To join looks at a state as to resume does, and needs no threads. */
+    /* Merging checks a state as resuming does, and needs no threads. */
     *status = lade_loader_merge_states(&state, 1, joined, sizeof joined, &error) > 0 ? LADE_OK : error.status;
     cr_assert_eq(*status == LADE_OK, is_state(text, old_text) || is_state(text, new_text), "taken for a state: %s",
                  text);
@@ -104,7 +104,7 @@ static bool read_once(void (*change)(void), unsigned n, int *status)
     return calls >= n;
 }
 
-/* Before every read, with pieces of several sizes: the old state, the new one, or an error that says why. */
+/* Before every read, with pieces of several sizes: the old state, the new one, or an error with a reason. */
 Test(source_map, a_state_that_changes_while_it_is_read, .init = make_folder, .fini = remove_folder)
 {
     struct lade_source *source = numbers(200);
@@ -133,7 +133,7 @@ Test(source_map, a_state_that_changes_while_it_is_read, .init = make_folder, .fi
     lade_source_close(source);
 }
 
-/* A file that becomes shorter is damage; one that grows is what it was when it was opened. */
+/* A truncated file is damaged; a file that grows is read with its size at open. */
 Test(source_map, a_file_that_changes_its_size, .init = make_folder, .fini = remove_folder)
 {
     struct lade_bytes bytes;

@@ -115,7 +115,7 @@ static int by_hash(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* As many copies as asked for, each equal to its origin; all others differ from one another. */
+/* As many copies as requested, each equal to its origin; all others differ from one another. */
 Test(synthetic, duplicates_are_counted_copies)
 {
     enum { COUNT = 3000, COPIES = 90 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of saved states share. */
+/* Declarations shared by the tests of saved states. */
 #ifndef STATES_H
 #define STATES_H
 
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* The state of a loader; free it. */
+/* The state of a loader; the caller frees it. */
 static inline char *state_of(const struct lade_loader *l)
 {
     size_t size = lade_loader_state(l, NULL, 0);
@@ -28,7 +28,7 @@ static inline struct lade_loader *resume(const struct lade_loader_config *config
     return l;
 }
 
-/* Up to so many batches; how many there were. */
+/* Takes up to this many batches. The number taken. */
 static inline uint64_t take_batches(struct lade_loader *l, uint64_t most, struct tally *t)
 {
     struct lade_batch b;
@@ -44,7 +44,7 @@ static inline uint64_t take_batches(struct lade_loader *l, uint64_t most, struct
     return n;
 }
 
-/* Takes some batches and ends the loader; its state is left. */
+/* Takes some batches and ends the loader; returns its state. */
 static inline char *leave_after(struct lade_loader *l, uint64_t batches, struct tally *t)
 {
     (void)take_batches(l, batches, t);

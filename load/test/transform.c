@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values are computed by hand, or where they are random by an independent implementation. */
+/* Expected values are computed by hand, or, if random, by an independent implementation. */
 #include <lade/transform.h>
 
 #include <criterion/criterion.h>
@@ -16,7 +16,7 @@ static struct lade_pipeline *made(enum lade_dtype dtype, enum lade_layout layout
     return p;
 }
 
-/* Runs p, looks at the bytes that come out, and destroys it. */
+/* Runs p, checks the output bytes, and destroys it. */
 static void gives(struct lade_pipeline *p, const void *from, const void *expected)
 {
     _Alignas(8) static uint8_t to[4096], scratch[8192];
@@ -42,7 +42,7 @@ Test(resize, to_double_width)
     struct lade_pipeline *p = made(LADE_U8, LADE_HWC, 1, 2, 1);
 
     cr_assert_eq(lade_pipeline_resize(p, 1, 4), LADE_OK);
-    /* Places -1/4, 1/4, 3/4, 5/4: 0, 25, 75, 100. */
+    /* Positions -1/4, 1/4, 3/4, 5/4: 0, 25, 75, 100. */
     gives(p, (uint8_t[]){0, 100}, (uint8_t[]){0, 25, 75, 100});
 }
 
@@ -60,7 +60,7 @@ Test(resize, rounds_halves_up)
     gives(p, (uint8_t[]){255, 255, 255, 255}, (uint8_t[]){255, 255, 255, 255, 255, 255, 255, 255, 255});
 }
 
-/* 3 to 2: places 1/4 and 7/4, so 3/4 a + 1/4 b and 1/4 b + 3/4 c; rows first, then columns. */
+/* 3 to 2: positions 1/4 and 7/4, so 3/4 a + 1/4 b and 1/4 b + 3/4 c; rows first, then columns. */
 Test(resize, both_ways_and_both_layouts)
 {
     static const uint8_t planes[18] = {0, 40, 80, 0, 40, 80, 0, 40, 80, 8, 8, 8, 16, 16, 16, 24, 24, 24};
@@ -81,7 +81,7 @@ Test(resize, floats)
     struct lade_pipeline *p = made(LADE_F32, LADE_CHW, 2, 2, 1);
 
     cr_assert_eq(lade_pipeline_resize(p, 1, 4), LADE_OK);
-    /* The two rows halved: 1, -3; then places as above. */
+    /* The two rows halved: 1, -3; then positions as above. */
     gives(p, (float[]){0, -4, 2, -2}, (float[]){1, 0, -2, -3});
 }
 
@@ -110,7 +110,7 @@ Test(crop, rectangle_and_centre)
     lade_pipeline_destroy(p);
 }
 
-/* The places of the crop for seed 1, epoch 2 and ids 0 to 31 among 9 x 9, computed outside. */
+/* The positions of the crop for seed 1, epoch 2 and ids 0 to 31 among 9 x 9, computed independently. */
 Test(crop, random_places)
 {
     static const int places[32][2] = {{2, 4}, {1, 0}, {1, 1}, {4, 2}, {7, 2}, {4, 0}, {4, 4}, {1, 3},
@@ -137,7 +137,7 @@ Test(crop, random_places)
     lade_pipeline_destroy(p);
 }
 
-/* A window that lies wholly in the padding is zero, with pixels of several bytes as well. */
+/* A window completely inside the padding is zero, with pixels of several bytes as well. */
 Test(crop, far_outside)
 {
     struct lade_pipeline *p = made(LADE_F32, LADE_HWC, 1, 1, 2);
@@ -155,7 +155,9 @@ Test(crop, far_outside)
     lade_pipeline_destroy(p);
 }
 
-/* For seed 1 and epoch 2 the first step flips the ids 3, 4 and 5 of 0 to 5, the second 0 to 4; computed outside. */
+/*
+ * For seed 1 and epoch 2 the first step flips the ids 3, 4 and 5 of 0 to 5, the second 0 to 4; computed independently.
+ */
 Test(flip, half_of_the_samples)
 {
     static const bool first[6] = {0, 0, 0, 1, 1, 1}, second[6] = {1, 1, 1, 1, 1, 0};
@@ -265,7 +267,10 @@ Test(call, a_function_of_ones_own)
     lade_pipeline_destroy(p);
 }
 
-/* Steps of different sizes, so that the scratch is used in turn: 2 x 2 in two planes, flipped, to pixels, scaled, cut. */
+/*
+ * Steps of different sizes, so that both scratch buffers are used: 2 x 2 in two planes, flipped, to pixels, scaled,
+ * cut.
+ */
 Test(pipeline, several_steps_in_order)
 {
     struct lade_pipeline *p = made(LADE_U8, LADE_CHW, 1, 2, 2);

@@ -142,8 +142,9 @@ struct lade_loader_config {
     size_t align; /* of the bytes of a batch, up to LADE_LOADER_ALIGN_MAX; default and minimum LADE_DEVICE_ALIGN */
     /*
      * Allocator of all memory of the loader, batches on the host without a device included; default the C library's.
-     * Not used for states and for what the order needs: 12 bytes per sample for draws, 16 KiB per worker that
-     * shuffles, 8 bytes per sample of a small part for substitutes. Called by several threads concurrently. Must outlive detached batches and exported tensors.
+     * Not used for states and for what the order needs: 12 bytes per sample for draws, 16 KiB per worker that shuffles,
+     * 8 bytes per sample of a small part for substitutes. Called by several threads concurrently. Must outlive detached
+     * batches and exported tensors.
      */
     const struct lade_alloc *alloc;
     /* Deliver batches on this device, see lade/gpu.h. Workers then write into memory of the device's backend. */

@@ -103,9 +103,7 @@ LADE_API LADE_MUST_CHECK int lade_pipeline_flip(struct lade_pipeline *pipeline);
 LADE_API LADE_MUST_CHECK int lade_pipeline_normalise(struct lade_pipeline *pipeline, double scale, const double *mean,
                                                      const double *deviation);
 
-/*
- * x * scale in the other type; to LADE_U8 rounded to the nearest, halves up, clamped to 0 .. 255, and 0 for NaN.
- */
+/* x * scale in the other type; to LADE_U8 rounded to the nearest, halves up, clamped to 0 .. 255, and 0 for NaN. */
 LADE_API LADE_MUST_CHECK int lade_pipeline_cast(struct lade_pipeline *pipeline, enum lade_dtype dtype, float scale);
 
 LADE_API LADE_MUST_CHECK int lade_pipeline_layout(struct lade_pipeline *pipeline, enum lade_layout layout);
