@@ -17,7 +17,7 @@ int main(void)
     pthread_t thread;
     uint64_t word = 0;
 
-    if (lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = 1}) != LADE_OK ||
+    if (lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 1}) != LADE_OK ||
         pthread_create(&thread, NULL, producer, ring) != 0)
         return 1;
     int early = lade_spsc_pop(ring, &word); /* races with the push: LADE_OK or LADE_EMPTY */

@@ -14,13 +14,13 @@ static void *produce(void *argument)
     for (uint64_t word = 1; word <= WORDS; word++)
         if (lade_spsc_push_wait(ring, word, LADE_FOREVER) != LADE_OK)
             break;
-    lade_spsc_close(ring); /* pop_wait returns LADE_CLOSED when it has taken all */
-    return NULL;
+    /* pop_wait returns LADE_CLOSED when it has taken all */
+    return lade_spsc_close(ring) == LADE_OK ? NULL : ring;
 }
 
 int main(void)
 {
-    struct lade_batch_ring_config config = {.capacity = 64, .waits = true};
+    struct lade_ring_config config = {.capacity = 64, .waits = true};
     struct lade_spsc *ring;
     pthread_t producer;
     uint64_t word = 0, next = 1, in_order = 0;

@@ -77,7 +77,7 @@ int lade_feeder_create_sized(struct lade_feeder **feeder, const struct lade_feed
     struct lade_feeder_config copy;
 
     if (!feeder || !config)
-        return LADE_INVALID;
+        return lade_feeder_refuse(error, LADE_INVALID, "no feeder to set, or no config");
     config = lade_sized_in(config, size, &copy, sizeof copy);
     if (!config)
         return lade_feeder_refuse(error, LADE_INVALID, "the config has fields that this version does not know");

@@ -57,8 +57,7 @@ static uint64_t cells_of_handles(const struct lade_bag_config *c)
 static bool make_cells(struct lade_bag *b)
 {
     const struct lade_bag_config *c = &b->config;
-    const struct lade_batch_ring_config pool = {
-        .capacity = cells_of_handles(c), .handles = c->handles, .alloc = c->alloc};
+    const struct lade_ring_config pool = {.capacity = cells_of_handles(c), .handles = c->handles, .alloc = c->alloc};
 
     b->cell_count = c->capacity + cells_of_handles(c);
     b->cell = lade_array_get(c->alloc, b->cell_count, b->stride);

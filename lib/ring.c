@@ -12,18 +12,18 @@
 #endif
 
 /* The configuration as this library knows it, or NULL where it is not valid. */
-static const struct lade_batch_ring_config *valid_config(const struct lade_batch_ring_config *config, size_t size,
-                                                         struct lade_batch_ring_config *room)
+static const struct lade_ring_config *valid_config(const struct lade_ring_config *config, size_t size,
+                                                   struct lade_ring_config *room)
 {
-    const struct lade_batch_ring_config *c = config ? lade_sized_in(config, size, room, sizeof *room) : NULL;
+    const struct lade_ring_config *c = config ? lade_sized_in(config, size, room, sizeof *room) : NULL;
 
     return c && c->capacity > 0 && c->capacity <= LADE_RING_MAX && c->handles <= LADE_RING_HANDLES_MAX ? c : NULL;
 }
 
-int lade_spsc_create_sized(struct lade_spsc **ring, const struct lade_batch_ring_config *config, size_t size)
+int lade_spsc_create_sized(struct lade_spsc **ring, const struct lade_ring_config *config, size_t size)
 {
-    struct lade_batch_ring_config room;
-    const struct lade_batch_ring_config *c = valid_config(config, size, &room);
+    struct lade_ring_config room;
+    const struct lade_ring_config *c = valid_config(config, size, &room);
 
     if (!ring || !c || c->handles != 0)
         return LADE_INVALID;
@@ -48,7 +48,7 @@ int lade_spsc_create_sized(struct lade_spsc **ring, const struct lade_batch_ring
     r->head_seen = 0;
     atomic_init(&r->head, 0);
     r->tail_seen = 0;
-    lade_batch_ring_waits_init(&r->wait);
+    lade_ring_waits_init(&r->wait);
     *ring = r;
     return LADE_OK;
 }
@@ -142,7 +142,7 @@ static void spsc_popped(struct lade_spsc *r, uint64_t head)
 static int spsc_closed(struct lade_spsc *r)
 {
     /* In place of a thread that stopped inside close. */
-    lade_batch_ring_wake(&r->wait);
+    lade_ring_wake(&r->wait);
     return LADE_CLOSED;
 }
 
@@ -300,13 +300,13 @@ static void mpmc_init(struct lade_mpmc *r)
     atomic_init(&r->ticket[POP].done, 0);
     atomic_init(&r->ticket[PUSH].asked, 0);
     atomic_init(&r->ticket[POP].asked, 0);
-    lade_batch_ring_waits_init(&r->wait);
+    lade_ring_waits_init(&r->wait);
 }
 
-int lade_mpmc_create_sized(struct lade_mpmc **ring, const struct lade_batch_ring_config *config, size_t size)
+int lade_mpmc_create_sized(struct lade_mpmc **ring, const struct lade_ring_config *config, size_t size)
 {
-    struct lade_batch_ring_config room;
-    const struct lade_batch_ring_config *c = valid_config(config, size, &room);
+    struct lade_ring_config room;
+    const struct lade_ring_config *c = valid_config(config, size, &room);
 
     if (!ring || !c || c->handles == 0)
         return LADE_INVALID;
@@ -484,7 +484,7 @@ static int mpmc_notify(struct lade_mpmc *r, struct lade_event *event, int status
     if (status == LADE_OK)
         lade_event_notify_all_seq_cst(event); /* trades and looks are seq_cst */
     if (status == LADE_CLOSED)
-        lade_batch_ring_wake(&r->wait); /* in place of a thread that stopped inside close */
+        lade_ring_wake(&r->wait); /* in place of a thread that stopped inside close */
     return status;
 }
 

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 /* Where the waiting forms wait. Without waits nobody looks at it. */
-struct lade_batch_ring_waits {
+struct lade_ring_waits {
     /* loaded by pushes */
     _Alignas(LADE_CACHELINE_PAIR) struct lade_event arrived; /* pops wait here */
     _Atomic uint32_t closed;                                 /* mpmc only */
@@ -37,7 +37,7 @@ struct lade_spsc {
     /* written by the consumer */
     _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t head;
     uint64_t tail_seen;
-    struct lade_batch_ring_waits wait;
+    struct lade_ring_waits wait;
 };
 
 /* Added to tail by close: the producer's next publication fails. No index becomes so large. */
@@ -82,7 +82,7 @@ struct lade_mpmc {
         _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t done;
         _Atomic uint64_t asked; /* below this ticket somebody wants to be let through */
     } ticket[2];
-    struct lade_batch_ring_waits wait;
+    struct lade_ring_waits wait;
 };
 
 enum side { PUSH = 0, POP = 1 };
@@ -137,7 +137,7 @@ static inline uint64_t ticket_behind(const struct lade_mpmc *r, uint64_t positio
     return ticket_after(r, round << r->position_bits | position);
 }
 
-static inline void lade_batch_ring_waits_init(struct lade_batch_ring_waits *w)
+static inline void lade_ring_waits_init(struct lade_ring_waits *w)
 {
     lade_event_init(&w->arrived);
     lade_event_init(&w->left);
@@ -146,7 +146,7 @@ static inline void lade_batch_ring_waits_init(struct lade_batch_ring_waits *w)
 }
 
 /* Behind a store of any order: wakes everybody who waits. */
-static inline void lade_batch_ring_wake(struct lade_batch_ring_waits *w)
+static inline void lade_ring_wake(struct lade_ring_waits *w)
 {
     lade_event_notify_all(&w->arrived);
     lade_event_notify_all(&w->left);

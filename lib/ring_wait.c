@@ -7,7 +7,7 @@ struct ring_call {
     int (*perform)(const struct ring_call *call);
     struct lade_spsc *spsc;
     struct lade_mpmc_handle *handle;
-    struct lade_batch_ring_waits *wait;
+    struct lade_ring_waits *wait;
     uint64_t in;
     uint64_t *out;
     uint32_t cancelled; /* when it began */
@@ -92,13 +92,13 @@ int lade_mpmc_pop_wait(struct lade_mpmc_handle *h, uint64_t *word, int64_t timeo
     return r->waits ? ring_call_wait(&c, &r->wait.arrived, timeout) : LADE_INVALID;
 }
 
-static int ring_cancel(struct lade_batch_ring_waits *w, bool waits)
+static int ring_cancel(struct lade_ring_waits *w, bool waits)
 {
     if (!waits)
         return LADE_INVALID;
     LADE_STEP();
     atomic_fetch_add_explicit(&w->cancelled, 1, memory_order_relaxed); /* the event carries it */
-    lade_batch_ring_wake(w);
+    lade_ring_wake(w);
     return LADE_OK;
 }
 
@@ -125,7 +125,7 @@ int lade_spsc_close(struct lade_spsc *r)
     if (!r->waits)
         return LADE_INVALID;
     spsc_mark_closed(r);
-    lade_batch_ring_wake(&r->wait);
+    lade_ring_wake(&r->wait);
     return LADE_OK;
 }
 
@@ -140,6 +140,6 @@ int lade_mpmc_close(struct lade_mpmc *r)
     if (!r->waits)
         return LADE_INVALID;
     mpmc_mark_closed(r);
-    lade_batch_ring_wake(&r->wait);
+    lade_ring_wake(&r->wait);
     return LADE_OK;
 }

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 static inline bool lade_is_zero(const void *bytes, size_t size)
 {
@@ -16,6 +15,13 @@ static inline bool lade_is_zero(const void *bytes, size_t size)
         if (((const unsigned char *)bytes)[i] != 0)
             return false;
     return true;
+}
+
+/* A loop, as GenMC refuses memcpy() and memset() of a length that is not constant. */
+static inline void lade_copy_or_zero(void *to, size_t size, const void *from, size_t both)
+{
+    for (size_t i = 0; i < size; i++)
+        ((unsigned char *)to)[i] = i < both ? ((const unsigned char *)from)[i] : 0;
 }
 
 /*
@@ -29,18 +35,14 @@ static inline const void *lade_sized_in(const void *from, size_t size, void *roo
     size_t both = size < known ? size : known;
     if (!lade_is_zero((const char *)from + both, size - both))
         return NULL;
-    memcpy(room, from, both);
-    memset((char *)room + both, 0, known - both);
+    lade_copy_or_zero(room, known, from, both);
     return room;
 }
 
 /* Gives the caller as much of a struct as it has memory for; what this library does not know becomes zero. */
 static inline void lade_sized_out(void *to, size_t size, const void *from, size_t known)
 {
-    size_t both = size < known ? size : known;
-
-    memcpy(to, from, both);
-    memset((char *)to + both, 0, size - both);
+    lade_copy_or_zero(to, size, from, size < known ? size : known);
 }
 
 #endif

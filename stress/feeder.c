@@ -143,7 +143,7 @@ static bool start(struct consumer *c, struct producer *p, struct faulty_config *
         c->stream[i] = faulty_stream(c->device);
         c->event[i] = faulty_event(c->device);
     }
-    return lade_spsc_create(&c->tensors, &(struct lade_batch_ring_config){.capacity = TENSORS_SENT}) == LADE_OK &&
+    return lade_spsc_create(&c->tensors, &(struct lade_ring_config){.capacity = TENSORS_SENT}) == LADE_OK &&
            pthread_create(&c->deleter, NULL, delete_tensors, c) == 0 &&
            pthread_create(&c->thread, NULL, consume, c) == 0;
 }

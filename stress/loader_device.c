@@ -200,8 +200,7 @@ static int run(struct consumer *c, struct lade_source *source, uint64_t *random,
         c->stream = faulty_stream(c->device);
     }
     int status = lade_loader_create(&c->loader, &loader, NULL);
-    if (status == LADE_OK &&
-        lade_spsc_create(&c->others, &(struct lade_batch_ring_config){.capacity = SENT}) == LADE_OK &&
+    if (status == LADE_OK && lade_spsc_create(&c->others, &(struct lade_ring_config){.capacity = SENT}) == LADE_OK &&
         pthread_create(&other, NULL, end_others, c) == 0) {
         status = consume(c);
         atomic_store_explicit(&c->ends, true, memory_order_release);

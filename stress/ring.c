@@ -201,8 +201,7 @@ static void level_negative(void)
     struct flow f = {.capacity = 5, .levels = true};
     struct lade_mpmc_handle *handle = NULL;
 
-    if (lade_mpmc_create(&f.ring, &(struct lade_batch_ring_config){.capacity = f.capacity + 1, .handles = 1}) !=
-            LADE_OK ||
+    if (lade_mpmc_create(&f.ring, &(struct lade_ring_config){.capacity = f.capacity + 1, .handles = 1}) != LADE_OK ||
         lade_mpmc_join(f.ring, &handle) != LADE_OK)
         exit(2);
     while (lade_mpmc_push(handle, 0) == LADE_OK)
@@ -222,8 +221,8 @@ static void conserve(unsigned producers, unsigned consumers, uint64_t capacity, 
     struct list list[PEOPLE_MOST];
     uint64_t random = check_seed() ^ capacity;
 
-    if (lade_mpmc_create(&f.ring, &(struct lade_batch_ring_config){.capacity = capacity,
-                                                                   .handles = producers + consumers}) != LADE_OK)
+    if (lade_mpmc_create(&f.ring, &(struct lade_ring_config){.capacity = capacity, .handles = producers + consumers}) !=
+        LADE_OK)
         exit(2);
     atomic_init(&f.producing, producers);
     for (unsigned i = 0; i < producers + consumers; i++) {
@@ -278,7 +277,7 @@ static void exact_capacity(void)
     for (size_t c = 0; c < sizeof capacity / sizeof *capacity; c++) {
         struct filler filler[THREADS] = {{0}};
         if (lade_mpmc_create(&filler[0].ring,
-                             &(struct lade_batch_ring_config){.capacity = capacity[c], .handles = THREADS}) != LADE_OK)
+                             &(struct lade_ring_config){.capacity = capacity[c], .handles = THREADS}) != LADE_OK)
             exit(2);
         for (unsigned round = 0; round < 2 * rounds; round++) {
             size_t sum = 0;
@@ -341,7 +340,7 @@ static void changing_hands(void)
     unsigned rounds = check_full() ? 5000 : 250, joined = 0;
     uint64_t random = check_seed(), word = 0, refused = 0;
 
-    if (lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 5, .handles = HANDLES}) != LADE_OK)
+    if (lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 5, .handles = HANDLES}) != LADE_OK)
         exit(2);
     for (unsigned i = 0; i < VISITORS; i++) {
         visitor[i].ring = ring;
@@ -418,7 +417,7 @@ static void spsc(uint64_t capacity, size_t batch, uint64_t words)
     uint64_t rest = 0;
 
     atomic_init(&begun, 0);
-    if (lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = capacity}) != LADE_OK)
+    if (lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = capacity}) != LADE_OK)
         exit(2);
     struct pair pair[2];
     for (unsigned i = 0; i < 2; i++)

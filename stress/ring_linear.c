@@ -193,8 +193,8 @@ static void random_histories(bool mpmc, unsigned rings, unsigned games, uint64_t
         game.mpmc = NULL;
         game.spsc = NULL;
         if ((mpmc ? lade_mpmc_create(&game.mpmc,
-                                     &(struct lade_batch_ring_config){.capacity = capacity, .handles = THREADS + 1})
-                  : lade_spsc_create(&game.spsc, &(struct lade_batch_ring_config){.capacity = capacity})) != LADE_OK)
+                                     &(struct lade_ring_config){.capacity = capacity, .handles = THREADS + 1})
+                  : lade_spsc_create(&game.spsc, &(struct lade_ring_config){.capacity = capacity})) != LADE_OK)
             exit(2);
         for (unsigned i = 0; i < games; i++) {
             struct lade_mpmc_handle *handle = NULL;
@@ -403,7 +403,7 @@ static void short_batch(void)
     s.other.thread = 1;
     (void)sem_init(&s.plan.reached, 0, 0);
     (void)sem_init(&s.plan.resume, 0, 0);
-    if (lade_spsc_create(&s.ring, &(struct lade_batch_ring_config){.capacity = 2}) != LADE_OK)
+    if (lade_spsc_create(&s.ring, &(struct lade_ring_config){.capacity = 2}) != LADE_OK)
         exit(2);
     history_invoke(&s.log);
     if (lade_spsc_push(s.ring, 1) != LADE_OK)

@@ -374,7 +374,7 @@ static bool spsc_stopped(bool produces, bool batch, unsigned step, uint64_t oper
     s.plan.stop_at = step;
     (void)sem_init(&s.plan.reached, 0, 0);
     (void)sem_init(&s.plan.resume, 0, 0);
-    if (lade_spsc_create(&s.ring, &(struct lade_batch_ring_config){.capacity = CAPACITY}) != LADE_OK)
+    if (lade_spsc_create(&s.ring, &(struct lade_ring_config){.capacity = CAPACITY}) != LADE_OK)
         exit(2);
     for (uint64_t i = 0; i < INSIDE; i++)
         right = right && lade_spsc_push(s.ring, i) == LADE_OK;

@@ -162,7 +162,7 @@ static void *observer_body(void *arg)
         o->inside += count > 0;
         o->counts++;
         if (m->cancels)
-            (void)(m->mpmc ? lade_mpmc_cancel(m->mpmc) : lade_spsc_cancel(m->spsc));
+            o->wrong += (m->mpmc ? lade_mpmc_cancel(m->mpmc) : lade_spsc_cancel(m->spsc)) != LADE_OK;
         (void)sched_yield();
     }
     return NULL;
@@ -180,7 +180,7 @@ static void close_market(struct market *m)
 
 static void make_market(struct market *m, bool many, unsigned people)
 {
-    struct lade_batch_ring_config config = {.capacity = m->capacity, .handles = many ? people : 0, .waits = true};
+    struct lade_ring_config config = {.capacity = m->capacity, .handles = many ? people : 0, .waits = true};
 
     if ((many ? lade_mpmc_create(&m->mpmc, &config) : lade_spsc_create(&m->spsc, &config)) != LADE_OK)
         exit(2);

@@ -28,7 +28,7 @@ static void *lade_kind_create(uint64_t capacity, unsigned handles)
 {
     struct lade_mpmc *ring = NULL;
 
-    if (lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = capacity, .handles = handles}) != LADE_OK)
+    if (lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = capacity, .handles = handles}) != LADE_OK)
         exit(2);
     return ring;
 }

@@ -17,8 +17,8 @@ struct seat {
 
 static bool queue_open(struct queue *q, const struct plan *plan)
 {
-    return lade_mpmc_create(&q->ring, &(struct lade_batch_ring_config){.capacity = plan->capacity,
-                                                                       .handles = plan->threads + 1}) == LADE_OK;
+    return lade_mpmc_create(&q->ring, &(struct lade_ring_config){.capacity = plan->capacity,
+                                                                 .handles = plan->threads + 1}) == LADE_OK;
 }
 
 static void queue_close(struct queue *q)

@@ -17,7 +17,7 @@ struct seat {
 
 static bool queue_open(struct queue *q, const struct plan *plan)
 {
-    return lade_spsc_create(&q->ring, &(struct lade_batch_ring_config){.capacity = plan->capacity}) == LADE_OK;
+    return lade_spsc_create(&q->ring, &(struct lade_ring_config){.capacity = plan->capacity}) == LADE_OK;
 }
 
 static void queue_close(struct queue *q)

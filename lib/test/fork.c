@@ -104,8 +104,8 @@ Test(fork, a_child_uses_rings, .timeout = 60)
     struct rings r;
     uint64_t word;
 
-    cr_assert_eq(lade_spsc_create(&r.spsc, &(struct lade_batch_ring_config){.capacity = 5}), LADE_OK);
-    cr_assert_eq(lade_mpmc_create(&r.mpmc, &(struct lade_batch_ring_config){.capacity = 5, .handles = 1}), LADE_OK);
+    cr_assert_eq(lade_spsc_create(&r.spsc, &(struct lade_ring_config){.capacity = 5}), LADE_OK);
+    cr_assert_eq(lade_mpmc_create(&r.mpmc, &(struct lade_ring_config){.capacity = 5, .handles = 1}), LADE_OK);
     cr_assert_eq(lade_mpmc_join(r.mpmc, &r.handle), LADE_OK);
     for (uint64_t i = 0; i < 5; i++)
         cr_assert(lade_spsc_push(r.spsc, i) == LADE_OK && lade_mpmc_push(r.handle, i) == LADE_OK);
@@ -276,7 +276,7 @@ Test(fork, a_child_goes_on_where_others_were_inside, .timeout = 60)
     pthread_t thread[BUSY];
 
     cr_assert(lade_bag_create(&busy_bag, &config) == LADE_OK && lade_bag_join(busy_bag, &b) == LADE_OK);
-    cr_assert_eq(lade_mpmc_create(&busy_ring, &(struct lade_batch_ring_config){.capacity = HELD, .handles = BUSY + 2}),
+    cr_assert_eq(lade_mpmc_create(&busy_ring, &(struct lade_ring_config){.capacity = HELD, .handles = BUSY + 2}),
                  LADE_OK);
     cr_assert_eq(lade_mpmc_join(busy_ring, &m), LADE_OK);
     for (uint64_t word = 1; word <= HELD; word++)

@@ -12,13 +12,12 @@ Test(spsc, refuses_bad_arguments)
 {
     struct lade_spsc *ring = NULL;
 
-    cr_assert_eq(lade_spsc_create(NULL, &(struct lade_batch_ring_config){.capacity = 1}), LADE_INVALID);
-    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = 0}), LADE_INVALID);
-    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = LADE_RING_MAX + 1}),
-                 LADE_INVALID);
-    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = UINT64_MAX}), LADE_INVALID);
+    cr_assert_eq(lade_spsc_create(NULL, &(struct lade_ring_config){.capacity = 1}), LADE_INVALID);
+    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 0}), LADE_INVALID);
+    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = LADE_RING_MAX + 1}), LADE_INVALID);
+    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = UINT64_MAX}), LADE_INVALID);
     cr_assert_eq(lade_spsc_create(&ring, NULL), LADE_INVALID);
-    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = 1, .handles = 1}), LADE_INVALID);
+    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 1, .handles = 1}), LADE_INVALID);
     cr_assert_null(ring);
     lade_spsc_destroy(NULL);
 }
@@ -29,7 +28,7 @@ Test(spsc, out_of_memory_leaves_nothing_behind)
         struct failing f = {.fail_at = fail};
         struct lade_alloc alloc = {failing_get, failing_put, &f};
         struct lade_spsc *ring = NULL;
-        cr_assert_eq(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = 8, .alloc = &alloc}),
+        cr_assert_eq(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 8, .alloc = &alloc}),
                      LADE_NO_MEMORY);
         cr_assert_null(ring);
         cr_assert_eq(f.calls, fail);
@@ -44,7 +43,7 @@ Test(spsc, gives_its_memory_back)
     struct lade_alloc alloc = {failing_get, failing_put, &f};
     struct lade_spsc *ring = NULL;
 
-    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = 1000, .alloc = &alloc}), LADE_OK);
+    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 1000, .alloc = &alloc}), LADE_OK);
     cr_assert_eq(f.live, 2);
     int before = f.calls;
     for (uint64_t i = 0, word; i < 5000; i++) {
@@ -62,7 +61,7 @@ Test(spsc, capacity_is_exact_and_order_is_kept)
     for (size_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
         uint64_t capacity = capacities[c], in = 0, out = 0, word = 0;
         struct lade_spsc *ring = NULL;
-        cr_assert_eq(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = capacity}), LADE_OK);
+        cr_assert_eq(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = capacity}), LADE_OK);
         cr_assert_eq(lade_spsc_pop(ring, &word), LADE_EMPTY);
         for (int round = 0; round < 5; round++) {
             while (in - out < capacity)
@@ -89,7 +88,7 @@ Test(spsc, batches_stop_at_full_and_empty)
         uint64_t capacity = capacities[c], in = 0, out = 0;
         uint64_t words[2048];
         struct lade_spsc *ring = NULL;
-        cr_assert_eq(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = capacity}), LADE_OK);
+        cr_assert_eq(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = capacity}), LADE_OK);
         cr_assert_eq(lade_spsc_push_many(ring, words, 0), 0);
         cr_assert_eq(lade_spsc_pop_many(ring, words, 7), 0);
         for (int round = 0; round < 20; round++) {
@@ -115,7 +114,7 @@ Test(spsc, a_batch_larger_than_any_ring_is_cut)
     struct lade_spsc *ring = NULL;
     uint64_t words[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 
-    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = 3}), LADE_OK);
+    cr_assert_eq(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 3}), LADE_OK);
     cr_assert_eq(lade_spsc_push_many(ring, words, SIZE_MAX), 3);
     cr_assert_eq(lade_spsc_push_many(ring, words, SIZE_MAX), 0);
     cr_assert_eq(lade_spsc_pop_many(ring, words, SIZE_MAX), 3);
@@ -128,13 +127,13 @@ Test(mpmc, refuses_bad_arguments)
 {
     struct lade_mpmc *ring = NULL;
 
-    cr_assert_eq(lade_mpmc_create(NULL, &(struct lade_batch_ring_config){.capacity = 1, .handles = 1}), LADE_INVALID);
-    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 0, .handles = 1}), LADE_INVALID);
-    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 1, .handles = 0}), LADE_INVALID);
-    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = LADE_RING_MAX + 1, .handles = 1}),
+    cr_assert_eq(lade_mpmc_create(NULL, &(struct lade_ring_config){.capacity = 1, .handles = 1}), LADE_INVALID);
+    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 0, .handles = 1}), LADE_INVALID);
+    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 1, .handles = 0}), LADE_INVALID);
+    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = LADE_RING_MAX + 1, .handles = 1}),
                  LADE_INVALID);
     cr_assert_eq(
-        lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 1, .handles = LADE_RING_HANDLES_MAX + 1}),
+        lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 1, .handles = LADE_RING_HANDLES_MAX + 1}),
         LADE_INVALID);
     cr_assert_eq(lade_mpmc_create(&ring, NULL), LADE_INVALID);
     cr_assert_null(ring);
@@ -148,9 +147,8 @@ Test(mpmc, out_of_memory_leaves_nothing_behind)
         struct failing f = {.fail_at = fail};
         struct lade_alloc alloc = {failing_get, failing_put, &f};
         struct lade_mpmc *ring = NULL;
-        cr_assert_eq(
-            lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 8, .handles = 2, .alloc = &alloc}),
-            LADE_NO_MEMORY);
+        cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 8, .handles = 2, .alloc = &alloc}),
+                     LADE_NO_MEMORY);
         cr_assert_null(ring);
         cr_assert_geq(f.calls, fail);
         cr_assert_eq(f.live, 0);
@@ -165,9 +163,8 @@ Test(mpmc, gives_its_memory_back)
     struct lade_mpmc *ring = NULL;
     struct lade_mpmc_handle *h = NULL;
 
-    cr_assert_eq(
-        lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 1000, .handles = 3, .alloc = &alloc}),
-        LADE_OK);
+    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 1000, .handles = 3, .alloc = &alloc}),
+                 LADE_OK);
     int before = f.calls;
     cr_assert_eq(lade_mpmc_join(ring, &h), LADE_OK);
     for (uint64_t i = 0, word; i < 5000; i++) {
@@ -185,7 +182,7 @@ Test(mpmc, handles_are_counted_and_reused)
     struct lade_mpmc *ring = NULL;
     struct lade_mpmc_handle *h[3] = {NULL, NULL, NULL}, *extra = NULL;
 
-    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 4, .handles = 3}), LADE_OK);
+    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 4, .handles = 3}), LADE_OK);
     for (int i = 0; i < 3; i++) {
         cr_assert_eq(lade_mpmc_join(ring, &h[i]), LADE_OK);
         for (int j = 0; j < i; j++)
@@ -205,8 +202,7 @@ Test(mpmc, capacity_is_exact_and_order_is_kept_whoever_pushes_and_pops)
         uint64_t capacity = capacities[c], in = 0, out = 0, word = 0;
         struct lade_mpmc *ring = NULL;
         struct lade_mpmc_handle *h[3];
-        cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = capacity, .handles = 3}),
-                     LADE_OK);
+        cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = capacity, .handles = 3}), LADE_OK);
         for (int i = 0; i < 3; i++)
             cr_assert_eq(lade_mpmc_join(ring, &h[i]), LADE_OK);
         for (int i = 0; i < 3; i++)
@@ -240,8 +236,7 @@ Test(mpmc, a_handle_left_far_behind_catches_up)
         uint64_t capacity = capacities[c], in = 0, out = 0, word = 0;
         struct lade_mpmc *ring = NULL;
         struct lade_mpmc_handle *busy, *sleeper;
-        cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = capacity, .handles = 2}),
-                     LADE_OK);
+        cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = capacity, .handles = 2}), LADE_OK);
         cr_assert_eq(lade_mpmc_join(ring, &busy), LADE_OK);
         cr_assert_eq(lade_mpmc_join(ring, &sleeper), LADE_OK);
         for (uint64_t steps = 1; steps < 20 * capacity + 40; steps = steps * 3 / 2 + 1) {
@@ -267,7 +262,7 @@ Test(mpmc, batches_stop_at_full_and_empty)
 
     for (uint64_t i = 0; i < 16; i++)
         words[i] = 100 + i;
-    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 10, .handles = 1}), LADE_OK);
+    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 10, .handles = 1}), LADE_OK);
     cr_assert_eq(lade_mpmc_join(ring, &h), LADE_OK);
     cr_assert_eq(lade_mpmc_push_many(h, words, 0), 0);
     cr_assert_eq(lade_mpmc_pop_many(h, words, 16), 0);
@@ -290,7 +285,7 @@ Test(mpmc, all_words_can_be_stored)
     struct lade_mpmc_handle *h = NULL;
     const uint64_t words[] = {0, 1, UINT64_MAX, UINT64_C(1) << 63, UINT64_MAX - 1};
 
-    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 5, .handles = 1}), LADE_OK);
+    cr_assert_eq(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 5, .handles = 1}), LADE_OK);
     cr_assert_eq(lade_mpmc_join(ring, &h), LADE_OK);
     for (int i = 0; i < 5; i++)
         cr_assert_eq(lade_mpmc_push(h, words[i]), LADE_OK);
@@ -314,9 +309,9 @@ Test(spsc, takes_the_memory_that_the_header_says)
         uint64_t slots = 1;
         while (slots < 1000 * capacities[i])
             slots *= 2;
-        cr_assert_eq(lade_spsc_create(
-                         &ring, &(struct lade_batch_ring_config){.capacity = 1000 * capacities[i], .alloc = &alloc}),
-                     LADE_OK);
+        cr_assert_eq(
+            lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 1000 * capacities[i], .alloc = &alloc}),
+            LADE_OK);
         cr_assert_leq(f.bytes, 8 * slots + FIXED);
         lade_spsc_destroy(ring);
     }
@@ -324,7 +319,7 @@ Test(spsc, takes_the_memory_that_the_header_says)
         struct failing f = {0};
         struct lade_alloc alloc = {failing_get, failing_put, &f};
         struct lade_spsc *ring = NULL;
-        cr_assert_eq(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = capacity, .alloc = &alloc}),
+        cr_assert_eq(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = capacity, .alloc = &alloc}),
                      LADE_OK);
         cr_assert_leq(f.bytes, 8 * capacity + FIXED);
         lade_spsc_destroy(ring);
@@ -339,8 +334,8 @@ Test(mpmc, takes_the_memory_that_the_header_says)
             struct lade_alloc alloc = {failing_get, failing_put, &f};
             struct lade_mpmc *ring = NULL;
             cr_assert_eq(
-                lade_mpmc_create(
-                    &ring, &(struct lade_batch_ring_config){.capacity = capacity, .handles = handles, .alloc = &alloc}),
+                lade_mpmc_create(&ring,
+                                 &(struct lade_ring_config){.capacity = capacity, .handles = handles, .alloc = &alloc}),
                 LADE_OK);
             cr_assert_leq(f.bytes, 16 * capacity + 136 * (size_t)handles + FIXED);
             lade_mpmc_destroy(ring);

@@ -29,7 +29,7 @@ struct end {
 static struct ring make_ring(int kind, uint64_t capacity, bool waits)
 {
     struct ring r = {.kind = kind};
-    struct lade_batch_ring_config config = {.capacity = capacity, .handles = kind == MPMC ? 8 : 0, .waits = waits};
+    struct lade_ring_config config = {.capacity = capacity, .handles = kind == MPMC ? 8 : 0, .waits = waits};
 
     cr_assert_eq(kind == MPMC ? lade_mpmc_create(&r.mpmc, &config) : lade_spsc_create(&r.spsc, &config), LADE_OK);
     return r;

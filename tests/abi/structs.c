@@ -84,7 +84,7 @@ static void use_rings(void)
 {
     struct lade_spsc *spsc = NULL;
     struct lade_mpmc *mpmc = NULL;
-    GUARDED(struct lade_batch_ring_config, config);
+    GUARDED(struct lade_ring_config, config);
 
     config.it.capacity = 3;
     REFUSED(config, lade_spsc_create(&spsc, &config.it));

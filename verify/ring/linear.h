@@ -75,8 +75,7 @@ static struct lade_mpmc_handle *handle[THREADS + 1];
 
 static void make(void)
 {
-    int status =
-        lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = CAPACITY, .handles = THREADS + 1});
+    int status = lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY, .handles = THREADS + 1});
 
     assert(status == LADE_OK);
     for (int i = 0; i <= THREADS; i++)
@@ -109,7 +108,7 @@ static struct lade_spsc *ring;
 
 static void make(void)
 {
-    int status = lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = CAPACITY});
+    int status = lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY});
 
     assert(status == LADE_OK);
 }

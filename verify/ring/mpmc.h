@@ -18,7 +18,7 @@ static struct lade_mpmc_handle *handle[THREADS + 1];
 
 static void make(uint64_t capacity)
 {
-    struct lade_batch_ring_config config = {.capacity = capacity, .handles = THREADS + 1, .waits = WAITS};
+    struct lade_ring_config config = {.capacity = capacity, .handles = THREADS + 1, .waits = WAITS};
 
     assert(lade_mpmc_create(&ring, &config) == LADE_OK);
     for (int i = 0; i <= THREADS; i++)

@@ -1,5 +1,5 @@
 /* harness
- * property: pushes, pops and a close on a ring with waits are linearizable to a bounded queue that can be closed, including FULL, EMPTY and CLOSED
+ * property: with one pusher beside the thread that closes, the mpmc ring with waits is linearizable to a bounded queue that is closed in one step, including FULL, EMPTY and CLOSED
  * engines: explore
  * threads: 3
  * bound: mpmc; capacity 1; two pushes, two pops, a push and close
@@ -9,6 +9,9 @@
  */
 #define THREADS 3
 #define CAPACITY 1
+#ifndef TWO_STEPS
+#define TWO_STEPS 0
+#endif
 #include "harness.h"
 
 #include <lade_explore.h>
@@ -19,28 +22,37 @@
 
 enum lin_operation { LIN_PUSH, LIN_POP, LIN_CLOSE };
 
+enum lin_phase { LIN_OPEN, LIN_CLOSING, LIN_SEALED };
+
 struct lin_queue {
     long word[CAPACITY];
-    long count, closed;
+    long count, phase;
 };
 
-/* push: LADE_OK, LADE_FULL, LADE_CLOSED; pop: the word, or LADE_EMPTY, LADE_CLOSED. */
+/*
+ * push: LADE_OK, LADE_FULL, LADE_CLOSED; pop: the word, or LADE_EMPTY, LADE_CLOSED. Closing takes one step, or with
+ * TWO_STEPS two: pushes in progress may still succeed until a pop returns LADE_CLOSED.
+ */
 static bool lin_step(void *state, int operation, long argument, long result)
 {
     struct lin_queue *q = state;
 
     if (operation == LIN_CLOSE)
-        return q->closed = 1;
+        return q->phase = LIN_CLOSING;
     if (operation == LIN_PUSH) {
-        if (q->closed)
+        if (q->phase == LIN_SEALED || (q->phase == LIN_CLOSING && (result == LADE_CLOSED || !TWO_STEPS)))
             return result == LADE_CLOSED;
         if (q->count == CAPACITY)
             return result == LADE_FULL;
         q->word[q->count++] = argument;
         return result == LADE_OK;
     }
-    if (q->count == 0)
-        return result == (q->closed ? LADE_CLOSED : LADE_EMPTY);
+    if (q->count == 0 && q->phase == LIN_OPEN)
+        return result == LADE_EMPTY;
+    if (q->count == 0) {
+        q->phase = LIN_SEALED;
+        return result == LADE_CLOSED;
+    }
     long first = q->word[0];
     for (long i = 1; i < q->count; i++)
         q->word[i - 1] = q->word[i];
@@ -85,7 +97,12 @@ static void do_close(void)
 
 static void thread(int id)
 {
-    if (id == 0) {
+    if (TWO_STEPS && id == 0) {
+        do_push(id, 2);
+    } else if (TWO_STEPS && id == 1) {
+        do_push(id, 3);
+        do_pop(id);
+    } else if (id == 0) {
         do_push(id, 1);
         do_push(id, 2);
     } else if (id == 1) {

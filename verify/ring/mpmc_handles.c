@@ -17,7 +17,7 @@ static bool joined[THREADS];
 
 static void setup(void)
 {
-    assert(lade_mpmc_create(&ring, &(struct lade_batch_ring_config){.capacity = 2, .handles = 1}) == LADE_OK);
+    assert(lade_mpmc_create(&ring, &(struct lade_ring_config){.capacity = 2, .handles = 1}) == LADE_OK);
     joined[0] = joined[1] = false;
 }
 

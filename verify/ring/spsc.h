@@ -14,7 +14,7 @@ static struct lade_spsc *ring;
 
 static void make(uint64_t capacity)
 {
-    struct lade_batch_ring_config config = {.capacity = capacity, .waits = WAITS};
+    struct lade_ring_config config = {.capacity = capacity, .waits = WAITS};
 
     assert(lade_spsc_create(&ring, &config) == LADE_OK);
 }

@@ -22,7 +22,7 @@ static int status[THREADS][2];
 
 static void setup(void)
 {
-    assert(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = 2}) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 2}) == LADE_OK);
     assert(lade_spsc_push(ring, 1) == LADE_OK);
 }
 

@@ -19,7 +19,7 @@ static uint64_t pushed, popped;
 
 static void setup(void)
 {
-    assert(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = CAPACITY}) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY}) == LADE_OK);
     pushed = 0;
     popped = 0;
 }

@@ -1,5 +1,5 @@
 /* harness
- * property: pushes, pops and a close on a ring with waits are linearizable to a bounded queue that can be closed, including FULL, EMPTY and CLOSED
+ * property: the spsc ring with waits is linearizable to a bounded queue that is closed in one step, including FULL, EMPTY and CLOSED
  * engines: explore
  * threads: 3
  * bound: spsc; capacity 1; two pushes, two pops, close

@@ -44,7 +44,7 @@ static uint64_t pop(int id)
 static void setup(void)
 {
     lin_setup();
-    assert(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = CAPACITY}) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = CAPACITY}) == LADE_OK);
 }
 
 static void thread(int id)

@@ -16,7 +16,7 @@ static struct lade_spsc *ring;
 
 static void setup(void)
 {
-    assert(lade_spsc_create(&ring, &(struct lade_batch_ring_config){.capacity = 8}) == LADE_OK);
+    assert(lade_spsc_create(&ring, &(struct lade_ring_config){.capacity = 8}) == LADE_OK);
     assert(is_few(ring, 1) && !is_few(ring, 2));
 }
 

@@ -16,7 +16,8 @@
  * Ordering     what a thread did before a push happens before what the thread that pops the word does after the pop. What
  *              it did before a close happens before every return of LADE_CLOSED.
  * EMPTY, FULL  mpmc is linearizable: each operation takes effect at one instant of its call; EMPTY: at that instant the
- *              ring held nothing; FULL: at that instant it held exactly capacity words. spsc without waits publishes with a
+ *              ring held nothing; FULL: at that instant it held exactly capacity words. Close is the exception, see
+ *              lade_mpmc_close(). spsc without waits publishes with a
  *              plain store, which may reach the other side after the call has returned: EMPTY and FULL are true of what
  *              had arrived, and both sides can be refused at once. With a seq_cst fence after each call, or with waits, it
  *              is linearizable too.
@@ -56,7 +57,7 @@ LADE_BEGIN
 #define LADE_RING_HANDLES_MAX 65536u
 
 /* Zero means the default where one is named. */
-struct lade_batch_ring_config {
+struct lade_ring_config {
     uint64_t capacity;              /* words at most, 1 to LADE_RING_MAX */
     unsigned handles;               /* mpmc only: threads at most at a time, 1 to LADE_RING_HANDLES_MAX */
     bool waits;                     /* the _wait forms, close and cancel can be used */
@@ -66,9 +67,9 @@ struct lade_batch_ring_config {
 struct lade_spsc;
 
 /* *ring is set on LADE_OK only. LADE_INVALID: NULL, or a number out of range (spsc: handles is 0). LADE_NO_MEMORY. */
-LADE_API LADE_MUST_CHECK int lade_spsc_create_sized(struct lade_spsc **ring,
-                                                    const struct lade_batch_ring_config *config, size_t size);
-LADE_MUST_CHECK static inline int lade_spsc_create(struct lade_spsc **ring, const struct lade_batch_ring_config *config)
+LADE_API LADE_MUST_CHECK int lade_spsc_create_sized(struct lade_spsc **ring, const struct lade_ring_config *config,
+                                                    size_t size);
+LADE_MUST_CHECK static inline int lade_spsc_create(struct lade_spsc **ring, const struct lade_ring_config *config)
 {
     return lade_spsc_create_sized(ring, config, sizeof *config);
 }
@@ -100,14 +101,14 @@ LADE_API LADE_MUST_CHECK int lade_spsc_pop_wait(struct lade_spsc *ring, uint64_t
  * succeeds or returns LADE_CLOSED; after a pop has returned LADE_CLOSED none succeeds. LADE_OK; LADE_INVALID: a ring without
  * waits.
  */
-LADE_API int lade_spsc_close(struct lade_spsc *ring);
+LADE_API LADE_MUST_CHECK int lade_spsc_close(struct lade_spsc *ring);
 
 /*
  * Every call that is waiting returns LADE_CANCELLED. Later ones wait as usual, and so does a call that is about to wait: one
  * that was refused, but has not yet noted how often the ring was cancelled, misses this cancel. LADE_OK; LADE_INVALID: a
  * ring without waits.
  */
-LADE_API int lade_spsc_cancel(struct lade_spsc *ring);
+LADE_API LADE_MUST_CHECK int lade_spsc_cancel(struct lade_spsc *ring);
 
 /*
  * The words inside. Exact when no push or pop is under way. Otherwise at least the words whose push happens before the call less
@@ -120,9 +121,9 @@ struct lade_mpmc;
 struct lade_mpmc_handle;
 
 /* As lade_spsc_create(), for at most config->handles threads at a time. */
-LADE_API LADE_MUST_CHECK int lade_mpmc_create_sized(struct lade_mpmc **ring,
-                                                    const struct lade_batch_ring_config *config, size_t size);
-LADE_MUST_CHECK static inline int lade_mpmc_create(struct lade_mpmc **ring, const struct lade_batch_ring_config *config)
+LADE_API LADE_MUST_CHECK int lade_mpmc_create_sized(struct lade_mpmc **ring, const struct lade_ring_config *config,
+                                                    size_t size);
+LADE_MUST_CHECK static inline int lade_mpmc_create(struct lade_mpmc **ring, const struct lade_ring_config *config)
 {
     return lade_mpmc_create_sized(ring, config, sizeof *config);
 }
@@ -149,11 +150,14 @@ LADE_API LADE_MUST_CHECK size_t lade_mpmc_push_many(struct lade_mpmc_handle *han
 /* The number popped, up to the first that would not return LADE_OK. */
 LADE_API LADE_MUST_CHECK size_t lade_mpmc_pop_many(struct lade_mpmc_handle *handle, uint64_t *word, size_t count);
 
-/* Waiting forms, close, cancel and count, as those of spsc. count is lock-free. */
+/*
+ * Waiting forms, close, cancel and count, as those of spsc. count is lock-free. Close takes two steps: a push that is under way
+ * at the close may succeed after another push returned LADE_CLOSED, until a pop has returned LADE_CLOSED.
+ */
 LADE_API LADE_MUST_CHECK int lade_mpmc_push_wait(struct lade_mpmc_handle *handle, uint64_t word, int64_t timeout);
 LADE_API LADE_MUST_CHECK int lade_mpmc_pop_wait(struct lade_mpmc_handle *handle, uint64_t *word, int64_t timeout);
-LADE_API int lade_mpmc_close(struct lade_mpmc *ring);
-LADE_API int lade_mpmc_cancel(struct lade_mpmc *ring);
+LADE_API LADE_MUST_CHECK int lade_mpmc_close(struct lade_mpmc *ring);
+LADE_API LADE_MUST_CHECK int lade_mpmc_cancel(struct lade_mpmc *ring);
 LADE_API uint64_t lade_mpmc_count(const struct lade_mpmc *ring);
 
 LADE_END

@@ -134,8 +134,9 @@ struct lade_loader_config {
         replaced_max; /* workers replaced since creation, before next fails, to LADE_LOADER_REPLACED_MAX; default 16 */
     size_t align;     /* of the bytes of a batch, to LADE_LOADER_ALIGN_MAX; default and least LADE_DEVICE_ALIGN */
     /*
-     * Of all that the loader allocates, batches on the host without a device included; default the C library's. Not of the
-     * lists of the order (12 bytes a sample for draws) and of states. Called by several threads at a time. Must outlive
+     * Of all that the loader allocates, batches on the host without a device included; default the C library's. Not of
+     * states, and of what the order needs: 12 bytes a sample for draws, 16 KiB for each worker that shuffles, 8 bytes a sample
+     * of a small part for substitutes. Called by several threads at a time. Must outlive
      * detached batches and exported tensors.
      */
     const struct lade_alloc *alloc;

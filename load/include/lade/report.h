@@ -83,15 +83,21 @@ struct lade_report {
     struct lade_report_curve loss;  /* batch, loss */
 };
 
+/* Zero where a wait that ends meanwhile makes the later figure the smaller one. */
+static inline uint64_t lade_report_difference(uint64_t end, uint64_t begin)
+{
+    return end > begin ? end - begin : 0;
+}
+
 /* What the loader measured between two calls of lade_loader_stats(): before the first batch and after the last. */
 static inline void lade_report_loader(struct lade_report *report, const struct lade_loader_stats *begin,
                                       const struct lade_loader_stats *end)
 {
-    report->read_time = end->read_time - begin->read_time;
-    report->transform_time = end->transform_time - begin->transform_time;
-    report->worker_wait_time = end->worker_wait_time - begin->worker_wait_time;
-    report->running_time = end->running_time - begin->running_time;
-    report->consumer_wait_time = end->consumer_wait_time - begin->consumer_wait_time;
+    report->read_time = lade_report_difference(end->read_time, begin->read_time);
+    report->transform_time = lade_report_difference(end->transform_time, begin->transform_time);
+    report->worker_wait_time = lade_report_difference(end->worker_wait_time, begin->worker_wait_time);
+    report->running_time = lade_report_difference(end->running_time, begin->running_time);
+    report->consumer_wait_time = lade_report_difference(end->consumer_wait_time, begin->consumer_wait_time);
     report->slot_bytes = end->slot_bytes;
     report->faults = end->faults;
     report->replaced = end->replaced;
