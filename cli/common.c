@@ -45,7 +45,7 @@ static bool bad_weights(const char *command, const char *option, const char *tex
     return false;
 }
 
-/* A single weight is most often a share in percent. */
+/* A single weight is usually meant as a percentage. */
 static bool single_weight(const char *command, const char *option, const char *text, unsigned long value)
 {
     if (value > 1 && value < 100)

@@ -2,7 +2,7 @@
 /* Lines of CSV (RFC 4180; also lines that end with a line feed alone). */
 #include "csv.h"
 
-/* Takes a quoted field from behind its quote: moves it together and returns the position behind its closing quote. */
+/* Reads a quoted field after its opening quote: compacts it and returns the position after the closing quote. */
 static size_t take_quoted(char *text, size_t size, size_t at, struct csv_field *f)
 {
     size_t to = at, from = at;
@@ -32,7 +32,7 @@ size_t csv_read(char *text, size_t size, struct csv_field *field, size_t most, s
         if (at < size && text[at] == '"') {
             f.text = text + at + 1;
             at = take_quoted(text, size, at + 1, &f);
-            while (at < size && text[at] != ',' && text[at] != '\n') /* what follows a quoted field is no part of it */
+            while (at < size && text[at] != ',' && text[at] != '\n') /* text after a quoted field is not part of it */
                 at++;
         } else {
             const char *begin = text + at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of CSV, as RFC 4180 has them; also lines that end with a line feed alone. */
+/* Lines of CSV (RFC 4180); also lines that end with a line feed alone. */
 #ifndef LADE_CLI_CSV_H
 #define LADE_CLI_CSV_H
 
@@ -13,13 +13,13 @@ struct csv_field {
 };
 
 /*
- * Reads one record from text and changes it in place: quotes are removed. Returns the bytes read, 0 at the end. *fields is
- * the number of fields, at most most; further ones are read and dropped. The last record of a text need not end with a line
- * feed, so pass whole files or whole lines; a field whose closing quote is missing has open set.
+ * Reads one record from text and changes it in place: quotes are removed. Returns the bytes read, 0 at the end. *fields
+ * is the number of fields, at most most; further ones are read and dropped. The last record of a text need not end with
+ * a line feed, so pass whole files or whole lines. A field whose closing quote is missing has open set.
  */
 size_t csv_read(char *text, size_t size, struct csv_field *field, size_t most, size_t *fields);
 
-/* Writes a field, quoted where needed. As snprintf: returns the size that it takes, and writes no more than room bytes. */
+/* Writes a field, quoted where needed. Like snprintf, returns the full size but writes no more than the buffer holds. */
 size_t csv_write(char *to, size_t room, const void *text, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lade feed: a data set through split and loader to a consumer, with a report of how that went. This file: options. */
+/* lade feed: feeds a data set through split and loader to a consumer, and reports on the run. This file: options. */
 #include "feed.h"
 
 #include "lade.h"
@@ -149,7 +149,7 @@ static bool take_word(const char *option, const char *text, const char *const *w
     return false;
 }
 
-enum { DEPTH_MAX = 64 }; /* slots of a feeder */
+enum { DEPTH_MAX = 64 }; /* batches on the device */
 
 enum {
     EPOCHS,
@@ -164,7 +164,7 @@ enum {
     WORK,
     DEPTH,
     MEMORY,
-    SAVE_EVERY, /* those up to here take a number */
+    SAVE_EVERY, /* options up to here take a number */
     DROP_LAST,
     AS_READY,
     BALANCED,
@@ -172,14 +172,14 @@ enum {
     FLIP,
     NORMALISE,
     CHECK,
-    NO_CHECK, /* those up to here take nothing */
+    NO_CHECK, /* options up to here take no value */
     SPLIT_TABLE,
     PART,
     SAVE,
     LOG,
     JSON,
     HTML,
-    TIMELINE, /* those up to here take a text */
+    TIMELINE, /* options up to here take a text */
     SHARD,
     FAULT,
     SPLIT,
@@ -240,7 +240,7 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"help", 0, 0, HELP},
                                       {0, 0, 0, 0}};
 
-/* Options that take a number: their place and range. */
+/* Options that take a number: their field and range. */
 static bool take_count(struct feed_options *o, int which)
 {
     const struct {
@@ -339,7 +339,7 @@ static bool take_other(struct feed_options *o, int which)
     }
 }
 
-/* What does not go together. */
+/* Options that exclude each other; NULL: none. */
 static const char *contradiction(const struct feed_options *o)
 {
     if (o->stream && (o->save || o->resumes))
@@ -408,7 +408,7 @@ static unsigned processors(void)
     return count < 1 ? 1 : count > (long)LADE_LOADER_THREADS_MAX ? LADE_LOADER_THREADS_MAX : (unsigned)count;
 }
 
-/* True where there is nothing to write. */
+/* True also if there is nothing to write. */
 static bool write_report(const char *path, void (*report)(FILE *, const struct feed *, const struct figures *),
                          const struct feed *f, const struct figures *g)
 {
@@ -428,14 +428,14 @@ static bool write_reports(struct feed *f)
 
     feed_figure(f, &g);
     report_words(f->o.json && !strcmp(f->o.json, "-") ? stderr : stdout, f, &g);
-    /* Each, also when another one could not be written. */
+    /* Write each report, even if another one failed. */
     bool json = write_report(f->o.json, report_json, f, &g);
     bool timeline = write_report(f->o.timeline, report_timeline, f, &g);
     bool html = write_report(f->o.html, report_html, f, &g);
     return json && timeline && html;
 }
 
-/* A wrong name costs no time, and a run that does not begin leaves the last one's reports alone. */
+/* A wrong name fails before the run, and a run that does not start keeps the reports of the last one. */
 static bool can_report(const struct feed_options *o)
 {
     return output_probe("feed", o->json) && output_probe("feed", o->html) && output_probe("feed", o->timeline) &&
@@ -460,7 +460,7 @@ static int feed(struct feed *f)
 #endif
     }
     code = feed_run(f);
-    /* What was fed before it went wrong is reported as well. */
+    /* What was fed before a failure is reported as well. */
     if ((f->batches > 0 || code == EXIT_DONE) && !write_reports(f))
         return EXIT_TROUBLE;
     if (code == EXIT_DONE && !tally_right(&f->tally))
@@ -486,7 +486,7 @@ int feed_main(int argc, char **argv)
         fputs("lade feed --help shows the options\n", stderr);
         return EXIT_USAGE;
     }
-    if (lade_thread_enter() != LADE_OK) { /* splits that remember want that */
+    if (lade_thread_enter() != LADE_OK) { /* exact splits require it */
         fputs("lade feed: out of memory\n", stderr);
         return EXIT_TROUBLE;
     }

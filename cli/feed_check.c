@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting of what arrives: each sample of the part once in each epoch, and nothing else. */
+/* Checks arrivals: each sample of the part once in each epoch, and no others. */
 #include "feed.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ void tally_member(struct tally *t, uint64_t i)
     t->members++;
 }
 
-/* Samples that did not come; those of an epoch with faults are remembered. */
+/* Samples not delivered; those of an epoch with faults are recorded. */
 static uint64_t absent(struct tally *t, const struct tally_epoch *e)
 {
     uint64_t sum = 0;
@@ -170,7 +170,7 @@ bool tally_batch(struct tally *t, const struct lade_batch *batch, bool begun_bef
     }
     e->arrived += batch->count;
     e->faults += batch->faults;
-    /* An epoch that has all that it should is settled, so that memory does not grow with their number. */
+    /* A complete epoch is settled, so that memory does not grow with the number of epochs. */
     if (e->arrived + (t->fault == LADE_FAULT_SKIP ? e->faults : 0) == t->expected && !e->begun_before) {
         end_epoch(t, e, true);
         drop(t, e);

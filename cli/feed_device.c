@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The consumer behind --device: the loader's batches lie on a device, where they are converted to numbers and, where OpenCL
- * runs, learnt from. While the device works on one batch, the next ones are on their way.
+ * The consumer of --device: the loader delivers batches on a device, where they are converted to numbers and, with
+ * OpenCL, used for training. While the device works on one batch, the next ones are being copied.
  */
 #include "feed_device.h"
 
@@ -21,7 +21,7 @@ struct device {
     uint64_t epoch; /* of the last batch */
     struct learnt learnt;
 
-    /* The first steps, for the picture. */
+    /* The first steps, for the timeline. */
     pthread_mutex_t trace_mutex;
 };
 
@@ -42,7 +42,7 @@ bool device_table(const struct feed *f, float *table, uint32_t *pixels, uint32_t
 {
     static const double mean = 0.5, deviation = 0.25;
 
-    /* One channel: bytes stay where they are, whatever the layout of the images. */
+    /* One channel: bytes keep their positions, whatever the layout of the images. */
     *channels = 1;
     *pixels = (uint32_t)lade_shape_bytes(&f->shape);
     return lade_convert_table(table, 1, 1.0 / 255, &mean, &deviation) == LADE_OK;
@@ -104,7 +104,7 @@ static int device_open(void **self, struct feed *f, struct lade_error *error)
     pthread_mutex_init(&d->trace_mutex, NULL);
     int status = lade_device_open(&f->gpu, &config, error);
     if (status == LADE_ABSENT)
-        status = error->status = LADE_DEVICE; /* trouble of this machine, not of a sample */
+        status = error->status = LADE_DEVICE; /* an error of this machine, not of a sample */
     if (status == LADE_OK) {
         error->text[0] = '\0';
         status = explain(d, d->work->open(&d->work_self, f->gpu, f, error), error);
@@ -116,7 +116,7 @@ static int device_open(void **self, struct feed *f, struct lade_error *error)
     return status;
 }
 
-/* The loss of an epoch that has ended, or of what came of it. */
+/* The loss of an epoch, complete or not. */
 static void end_epoch(struct device *d)
 {
     double loss;
@@ -165,7 +165,7 @@ static void device_learnt(void *self, struct learnt *learnt)
 const struct consumer consumer_device = {
     .name = "device", .open = device_open, .take = device_take, .learnt = device_learnt, .close = device_close};
 
-/* Work on the host, and on devices for which the command has no more: bytes become numbers, or stay where they are. */
+/* Work on the host, and on devices without training here: bytes are converted, or left unchanged. */
 struct plain {
     struct lade_converter *converter; /* host only */
     float *numbers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the reports of lade feed tell, computed from what was measured. */
+/* The figures of the reports of lade feed, computed from the measurements. */
 #include "feed.h"
 
 #include "lade.h"
@@ -68,8 +68,8 @@ static uint64_t peak_memory(void)
 }
 
 /*
- * The classes that were drawn as the parts of a split whose weights are what is expected. More classes than a split can
- * have are put together, those with the same remainder; the test is coarser then, and no less true.
+ * Tests the drawn classes as the parts of a split whose weights are the expected frequencies. If there are more classes
+ * than a split can have parts, those with the same remainder are merged; the test is coarser then, but still valid.
  */
 static void figure_drawn(const struct feed *f, struct figures *g)
 {
@@ -89,7 +89,7 @@ static void figure_drawn(const struct feed *f, struct figures *g)
     }
     for (unsigned c = 0; c < cells; c++)
         most = expected[c] > most ? expected[c] : most;
-    /* Weights are of 32 bits. */
+    /* Weights have 32 bits. */
     for (unsigned c = 0; c < cells; c++)
         weight[c] = (uint32_t)(most > UINT32_MAX ? expected[c] / (most / UINT32_MAX + 1) : expected[c]);
     if (lade_split_audit(drawn, 1, cells, weight, &tests) != LADE_OK)
@@ -98,7 +98,7 @@ static void figure_drawn(const struct feed *f, struct figures *g)
     g->drawn_cells = cells;
 }
 
-/* Samples that did not come in an epoch with faults and cannot be read, with the reason. */
+/* Samples that an epoch with faults did not deliver and that cannot be read, with the reason. */
 static void figure_faults(struct feed *f, struct figures *g)
 {
     void *sample = malloc(f->info->bytes);
@@ -113,7 +113,7 @@ static void figure_faults(struct feed *f, struct figures *g)
     free(sample);
 }
 
-/* What the library reports, from what was measured here. */
+/* Fills the library's report with the measurements. */
 static void fill_report(const struct feed *f, struct figures *g)
 {
     static char part_room[LADE_SPLIT_PARTS_MAX][16];
@@ -205,5 +205,5 @@ void feed_figure(struct feed *f, struct figures *g)
         f->count && f->parts > 1 && lade_split_audit(f->count, f->classes, f->parts, f->weight, &g->audit) == LADE_OK;
     fill_report(f, g);
     if (lade_report_compute(&g->report, &g->times) != LADE_OK)
-        g->times.bottleneck = "none"; /* never: both are of one version */
+        g->times.bottleneck = "none"; /* never happens: both are of one version */
 }

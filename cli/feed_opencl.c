@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What lade feed does with a batch on an OpenCL device: bytes become normalised numbers, and softmax regression learns from them. */
+/*
+ * Work of lade feed on a batch on an OpenCL device: conversion to normalised numbers, and softmax regression on them.
+ */
 #include "feed_device.h"
 
 #include "opencl.h"
@@ -16,7 +18,7 @@ struct work {
     struct lade_softmax *softmax; /* NULL: there are no labels */
     cl_command_queue queue;
     cl_mem numbers;
-    cl_event pending[PENDING][2]; /* markers before and behind the work on batches */
+    cl_event pending[PENDING][2]; /* markers before and after the work on batches */
     unsigned first, count;
     double busy;
 };
@@ -28,7 +30,7 @@ static int fail(struct lade_error *error, const char *call, cl_int code)
     return LADE_DEVICE;
 }
 
-/* The oldest work that is not accounted for. */
+/* Adds the duration of the oldest work not yet counted. */
 static void account(struct work *w)
 {
     cl_event *pair = w->pending[w->first];
@@ -126,7 +128,7 @@ static int work_step(void *self, struct lade_loader *loader, const struct lade_b
 {
     struct work *w = self;
 
-    /* No more than this is put into the queue ahead; slots hold back far sooner. */
+    /* Limits the work enqueued ahead; the number of slots limits it far sooner. */
     if (w->count == PENDING)
         account(w);
     int status = put(w, loader, batch, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report of lade feed, for people and as JSON. */
+/* The report of lade feed, as text and as JSON. */
 #include "feed.h"
 
 #include "lade.h"
@@ -9,7 +9,7 @@
 
 enum { CLASSES_SHOWN = 12, PARTS_SHOWN = 8 };
 
-/* The epochs that were fed, in words. */
+/* The epochs that were fed, as text. */
 static void print_epochs(FILE *to, const struct feed *f)
 {
     if (f->epochs == 0)
@@ -40,7 +40,7 @@ static void print_head(FILE *to, const struct feed *f)
     fprintf(to, "  holds        %s\n", f->guarantee);
 }
 
-/* Of the device's time; 0 where it had work all the time. */
+/* Share of the device's time without work. */
 static double device_stall(const struct feed *f)
 {
     double busy = f->seconds > 0 ? f->device.compute / f->seconds : 0;
@@ -48,7 +48,7 @@ static double device_stall(const struct feed *f)
     return busy < 1 ? 1 - busy : 0;
 }
 
-/* Each time is that of a batch. */
+/* Times are per batch. */
 static void print_device(FILE *to, const struct feed *f)
 {
     const struct device_figures *d = &f->device;
@@ -181,5 +181,5 @@ void report_json(FILE *to, const struct feed *f, const struct figures *g)
 {
     (void)f;
     const int status = lade_report_json(&g->report, write_json, to);
-    (void)status; /* an error stays with the file, and output_end() finds it */
+    (void)status; /* the stream records an error, and output_end() finds it */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The run of lade feed: batches from the loader to the consumer, counted, logged and saved on the way. */
+/* The run of lade feed: batches from the loader to the consumer, counted, logged and saved. */
 #include "feed.h"
 
 #include "lade.h"
@@ -13,18 +13,18 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int64_t patience = 200000000;   /* nanoseconds between two looks at signals and the progress line */
-static const int64_t farewell = 10000000000; /* for workers that are inside a function of the source */
-static volatile sig_atomic_t caught;         /* the signal that asked for the end */
-static atomic_bool making;                   /* the loader is: it cannot be cancelled, and there is nothing to save */
-static struct lade_loader *_Atomic cancellable; /* what it cancels */
+static const int64_t patience = 200000000;   /* nanoseconds between two checks of signals and the progress line */
+static const int64_t farewell = 10000000000; /* time limit for workers that are inside a function of the source */
+static volatile sig_atomic_t caught;         /* the signal that requested the end */
+static atomic_bool making; /* the loader is being created: it cannot be cancelled, and there is nothing to save */
+static struct lade_loader *_Atomic cancellable; /* the loader that the handler cancels */
 
 int feed_signal(void)
 {
     return caught;
 }
 
-/* A second signal ends the program at once: the handler is set for one. */
+/* A second signal ends the program at once: the handler is set for one only. */
 static void stop(int signal_number)
 {
     struct lade_loader *loader = atomic_load(&cancellable);
@@ -100,7 +100,7 @@ static void prepare_tally(struct feed *f)
     t->fault = f->o.fault;
 }
 
-/* A file that failed to be written, as the error of the run. */
+/* Sets a failed write of a file as the error of the run. */
 static int file_error(struct feed *f, const char *path)
 {
     f->error.status = LADE_IO;
@@ -116,19 +116,19 @@ static int open_log(struct feed *f, FILE **log)
     *log = fopen(f->o.log, f->o.resumes ? "a" : "w");
     if (!*log)
         return file_error(f, f->o.log);
-    /* A line that a killed run left unfinished ends here. */
+    /* Ends a line that a killed run left unfinished. */
     if (f->o.resumes)
         fputs("\n# resumed\n", *log);
     return LADE_OK;
 }
 
-/* Everything that was logged is with the system. */
+/* Writes the log to the system. */
 static bool log_flush(FILE *log)
 {
     return fflush(log) == 0 && !ferror(log);
 }
 
-/* ... and on the disk. A pipe or a device cannot be synced. */
+/* Writes the log to the disk. A pipe or a device cannot be synced. */
 static bool log_sync(FILE *log)
 {
     return log_flush(log) && (fsync(fileno(log)) == 0 || errno == EINVAL || errno == EROFS);
@@ -142,7 +142,7 @@ static void log_batch(FILE *log, const struct lade_batch *batch)
     fputc('\n', log);
 }
 
-/* The log is on disk before the state that says so. */
+/* The log must be on disk before the state that covers it. */
 static int save(struct feed *f, struct lade_loader *loader, FILE *log)
 {
     int status = LADE_OK;
@@ -157,7 +157,7 @@ static int save(struct feed *f, struct lade_loader *loader, FILE *log)
     return status;
 }
 
-/* What a device would do meanwhile, in time only. */
+/* Simulates the duration of a device's work. */
 static void work(uint64_t microseconds)
 {
     struct timespec t = {(time_t)(microseconds / 1000000), (long)(microseconds % 1000000) * 1000};
@@ -173,7 +173,7 @@ static int use_batch(struct feed *f, struct lade_loader *loader, const struct la
         f->first_epoch = batch->epoch;
     if (batch->epoch >= f->first_epoch + f->epochs)
         f->epochs = batch->epoch - f->first_epoch + 1;
-    /* What came before the state is not known here: in the epoch that was under way, or in all of several open ones. */
+    /* Arrivals before the resumed state are unknown: those of the open epoch, or of all open ones with --as-ready. */
     bool before = f->o.resumes && (batch->epoch == f->first_epoch || f->o.as_ready);
     if (f->tally.on && !tally_batch(&f->tally, batch, before)) {
         feed_out_of_memory(&f->error);
@@ -191,7 +191,7 @@ static int use_batch(struct feed *f, struct lade_loader *loader, const struct la
     return status;
 }
 
-/* Samples that are to be fed; UINT64_MAX: not known. A run that was resumed begins somewhere in its first epoch. */
+/* Samples to be fed; UINT64_MAX: unknown. A resumed run begins somewhere in its first epoch. */
 static uint64_t samples_in_all(const struct feed *f)
 {
     const uint64_t epochs = f->o.epochs > f->first_epoch ? f->o.epochs - f->first_epoch : 0;
@@ -201,7 +201,7 @@ static uint64_t samples_in_all(const struct feed *f)
     return f->o.batches && most < all ? most : all;
 }
 
-/* Until the loader ends, --batches is reached, a signal comes or something goes wrong. */
+/* Runs until the loader ends, --batches is reached, a signal arrives or an error occurs. */
 static int feed_batches(struct feed *f, struct lade_loader *loader, FILE *log)
 {
     const double begin = seconds_now();
@@ -230,7 +230,7 @@ static int feed_batches(struct feed *f, struct lade_loader *loader, FILE *log)
     return status;
 }
 
-/* Epochs of a stream mix, and a batch names the earliest of its samples: how many there were is known by their samples. */
+/* Epochs of a stream mix, and a batch names the earliest of its samples: the samples determine the number of epochs. */
 static void count_stream_epochs(struct feed *f)
 {
     const uint64_t in_epoch = f->info->count == LADE_ENDLESS ? 0 : f->before.samples;
@@ -241,7 +241,7 @@ static void count_stream_epochs(struct feed *f)
     f->epochs = in_epoch == 0 ? 0 : f->status == LADE_CLOSED ? f->o.epochs : (f->samples + in_epoch - 1) / in_epoch;
 }
 
-/* The part that the model is tested with: the last one, when it is not the one that is fed. */
+/* Tests the model with the last part, unless that is the part that is fed. */
 static int test(struct feed *f)
 {
     struct lade_loader *loader = NULL;
@@ -279,7 +279,7 @@ static int test(struct feed *f)
     }
     atomic_store(&cancellable, NULL);
     if (lade_loader_stop(loader, farewell) != LADE_OK)
-        exit(EXIT_TROUBLE); /* a worker never came back: what it uses cannot be freed */
+        exit(EXIT_TROUBLE); /* a worker did not return: the memory it uses cannot be freed */
     lade_loader_destroy(loader);
     return status == LADE_CLOSED ? LADE_OK : status;
 }
@@ -294,7 +294,7 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
     f->anonymous = anonymous_memory();
     if (f->o.save && !f->lost)
         status = save(f, loader, log);
-    /* An error stays with the stream, also one of an earlier write. */
+    /* The stream records an error, also one of an earlier write. */
     bool logged = !log || log_sync(log);
     logged = (!log || fclose(log) == 0) && logged;
     if (!logged && status == LADE_OK)
@@ -311,7 +311,7 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
     else if (f->status == LADE_OK || f->status == LADE_CLOSED || f->status == LADE_CANCELLED)
         f->status = status;
     else
-        f->error = first; /* what came first matters more */
+        f->error = first; /* the first error matters more */
     return f->status == LADE_OK || f->status == LADE_CLOSED || f->status == LADE_CANCELLED ? EXIT_DONE
                                                                                            : feed_trouble(&f->error);
 }
@@ -338,10 +338,10 @@ int feed_run(struct feed *f)
         return code;
     }
     atomic_store(&cancellable, loader);
-    if (caught) /* before there was something to cancel */
+    if (caught) /* the signal came before there was a loader to cancel */
         lade_loader_cancel(loader);
     lade_loader_stats(loader, &f->before);
-    f->o.seed = f->before.seed; /* --seed random: the one that was drawn */
+    f->o.seed = f->before.seed; /* --seed random: the drawn seed */
     (void)snprintf(f->guarantee, sizeof f->guarantee, "%s", f->before.guarantee);
     prepare_tally(f);
     f->status = feed_batches(f, loader, log);

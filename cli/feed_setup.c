@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Source, split and transforms of lade feed, and what the source holds of each class and part. */
+/* Source, split and transforms of lade feed, and the samples per class and part. */
 #include "feed.h"
 
 #include "lade.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sources up to this size are gone through before they are fed, to count classes and parts and to check each arrival. */
+/* Sources up to this size are scanned before the run, to count classes and parts and to check each arrival. */
 static const uint64_t check_max = 100000000;
 
 int feed_trouble(const struct lade_error *error)
@@ -20,7 +20,7 @@ int feed_trouble(const struct lade_error *error)
     case LADE_EMPTY:    /* a part without samples */
         return EXIT_USAGE;
     case LADE_DAMAGED:
-    case LADE_LIMITED: /* more faults than were agreed to */
+    case LADE_LIMITED: /* more faults than allowed */
     case LADE_ABSENT:  /* a sample that is not in the table */
         return EXIT_WRONG;
     default:
@@ -40,7 +40,7 @@ static int system_trouble(const char *what, const char *why)
     return EXIT_TROUBLE;
 }
 
-/* The form of image that a shape is, if it is one: channels are 1, 3 or 4 where there are three dimensions. */
+/* The image form of a shape, if it has one: with three dimensions, channels are 1, 3 or 4. */
 static bool image_of(const struct lade_shape *shape, struct lade_image *image)
 {
     const uint64_t *d = shape->dim;
@@ -75,7 +75,7 @@ static int add_normalise(struct lade_pipeline *p, const struct feed_transforms *
     return lade_pipeline_normalise(p, image->dtype == LADE_U8 ? 1.0 / 255 : 1, mean, deviation);
 }
 
-/* The steps in their order. Without chance: the random ones are left out, for samples that a model is tested with. */
+/* Adds the steps in order. Without chance, random steps are left out, for the samples of a test. */
 static const char *add_steps(struct lade_pipeline *p, const struct feed_transforms *t, bool chance)
 {
     if (t->resize_height && lade_pipeline_resize(p, (uint32_t)t->resize_height, (uint32_t)t->resize_width) != LADE_OK)
@@ -123,7 +123,7 @@ static int open_pipelines(struct feed *f)
     return EXIT_DONE;
 }
 
-/* The part that a table of lade split assign has for a sample, which it knows by its name. */
+/* The part of a sample in a table of lade split assign, found by the sample's name. */
 static int part_in_table(struct feed *f, struct lade_split *table, enum lade_split_store store, uint64_t i,
                          unsigned *part)
 {
@@ -139,7 +139,7 @@ static int part_in_table(struct feed *f, struct lade_split *table, enum lade_spl
     return status;
 }
 
-/* Copies the parts of a table, which knows samples by name, to one that knows them by key, as the loader asks. */
+/* Copies a table that is indexed by sample name to one that is indexed by key, as the loader requires. */
 static int translate(struct feed *f, struct lade_split *table, enum lade_split_store store)
 {
     for (uint64_t i = 0; i < f->info->count && !feed_signal(); i++) {
@@ -246,7 +246,7 @@ int feed_open(struct feed *f)
     return code == EXIT_DONE ? choose_part(f) : code;
 }
 
-/* Counts one sample, and marks it where it is in the part that is fed. */
+/* Counts one sample, and marks it if it is in the part that is fed. */
 static void classify(struct feed *f, uint64_t i)
 {
     unsigned part = 0;
@@ -257,7 +257,7 @@ static void classify(struct feed *f, uint64_t i)
         return; /* in no part */
     if (f->tally.on && part == f->o.part)
         tally_member(&f->tally, i);
-    /* A sample that cannot be read is the loader's business. */
+    /* The loader handles a sample that cannot be read. */
     if (f->info->classes == 0 || lade_source_label(f->source, i, &label, &error) == LADE_OK) {
         f->count[(size_t)label * f->parts + part]++;
         f->size[part]++;

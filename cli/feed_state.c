@@ -11,8 +11,8 @@ void feed_out_of_memory(struct lade_error *error)
 }
 
 /*
- * The state of a file. NULL and an error. A run that saves there may replace the file between two reads: what counts is one
- * read that fits.
+ * The state in a file. NULL and an error on failure. A run that saves there may replace the file between two reads, so
+ * the text must come from a single read that fits.
  */
 static char *read_state(const char *path, struct lade_error *error)
 {
@@ -56,7 +56,7 @@ char *feed_read_states(const struct feed_options *o, struct lade_error *error)
         if (size > 0 && !(joined = malloc(size)))
             feed_out_of_memory(error);
         if (joined && lade_loader_merge_states((const char *const *)state, o->resumes, joined, size, error) != size) {
-            free(joined); /* out of memory; the error says so */
+            free(joined); /* out of memory, as the error reports */
             joined = NULL;
         }
     }

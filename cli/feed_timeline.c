@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The picture of --timeline: a row for each buffer on the host and each slot on the device, from left to right what happens there. */
+/*
+ * The picture of --timeline: a row for each buffer on the host and each slot on the device, with time from left to
+ * right.
+ */
 #include "feed.h"
 
 #ifdef LADE_GPU
 
 enum { LEFT = 80, TOP = 56, ROW = 34, BAR = 24, WIDTH = 1200, MARGIN = 40, SHOWN = 48 };
 
-/* What lies between two steps of a batch; waiting ends with the copy, or when the consumer takes the batch. */
+/* The phases between two steps of a batch; waiting ends with the copy, or when the consumer takes the batch. */
 static const struct {
     int begin, end;
     const char *name, *colour;
@@ -16,7 +19,7 @@ static const struct {
             {LADE_STEP_TAKEN, LADE_STEP_RELEASED, "with the consumer", "#228833"}};
 enum { KINDS = sizeof kind / sizeof kind[0] };
 
-/* The end of what begins with step i. */
+/* The end of the phase that begins with step i. */
 static double end_of(const struct device_figures *d, unsigned i, unsigned k, double last)
 {
     const struct device_step *s = &d->step[i];
@@ -77,7 +80,7 @@ void report_timeline(FILE *to, const struct feed *f, const struct figures *g)
 {
     const struct device_figures *d = &f->device;
     unsigned buffers = 1;
-    /* The beginning, when everything is cold, is left out where there is more. */
+    /* The start, with cold caches, is left out if there are enough batches. */
     const uint64_t first = f->batches > 2 * SHOWN ? SHOWN : 0;
     double begin = 0, last = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lade inspect: what a source holds. */
+/* lade inspect: describes the content of a source. */
 #include "lade.h"
 
 #include <getopt.h>
@@ -250,7 +250,7 @@ int inspect_main(int argc, char **argv)
         fputs("lade inspect: out of memory\n", stderr);
     } else {
         go_through(&l);
-        /* What goes to standard output as JSON is not mixed with words. */
+        /* JSON on standard output is not mixed with text. */
         print_words(l.o.json && !strcmp(l.o.json, "-") ? stderr : stdout, &l);
         if (l.o.json) {
             struct output json;

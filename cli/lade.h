@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the subcommands of lade share. */
+/* Declarations shared by the subcommands of lade. */
 #ifndef LADE_CLI_H
 #define LADE_CLI_H
 
@@ -27,7 +27,7 @@ bool take_number(const char *command, const char *option, const char *text, uint
 int source_trouble(const char *command, const struct lade_error *error);
 
 /*
- * The weights of the parts: 2 or more whole numbers with a colon or a comma between them. False after a message. weight has
+ * The weights of the parts: 2 or more whole numbers, separated by a colon or a comma. False after a message. weight has
  * LADE_SPLIT_PARTS_MAX elements.
  */
 bool take_weights(const char *command, const char *option, const char *text, uint32_t *weight, unsigned *parts);
@@ -36,30 +36,37 @@ bool take_weights(const char *command, const char *option, const char *text, uin
 const char *part_name(unsigned parts, unsigned part, char *room, size_t size);
 
 /*
- * The part with this name or number; valid and val are short for validation. names: NULL for those of part_name(). False
- * where there is none.
+ * Finds the part with this name or number; valid and val are short for validation. names: NULL for those of
+ * part_name(). False if there is none.
  */
 bool find_part(char *const *names, unsigned parts, const char *text, size_t size, unsigned *part);
 
-/* Of a clock that only goes on. */
+/* Seconds of a monotonic clock. */
 double seconds_now(void);
 
 /*
- * One line on a terminal, rewritten ten times a second: share, rate in units and time left; nothing in a pipe. total UINT64_MAX:
- * not known, then without share and time left. done == total ends it.
+ * One line on a terminal, rewritten ten times a second: share, rate in units and time left; nothing in a pipe. total
+ * UINT64_MAX: unknown, then without share and time left. done == total ends it.
  */
 void progress_line(const char *what, const char *unit, uint64_t done, uint64_t total);
 
-/* A number with commas between its thousands, to be printed at once: the eighth call after this one overwrites it. */
+/*
+ * A number with commas between its thousands, to be printed immediately: the eighth call after this one overwrites it.
+ */
 const char *grouped(uint64_t number);
 
-/* "lade " and the text as a line of standard error; control characters in it, of file names for example, are escaped. */
+/*
+ * Prints "lade " and the text as a line on standard error; control characters, such as those in file names, are
+ * escaped.
+ */
 #if defined __GNUC__
 __attribute__((format(printf, 1, 2)))
 #endif
 void print_error(const char *format, ...);
 
-/* A name with its control characters escaped, to be printed at once: the fourth call after this one overwrites it. */
+/*
+ * A name with its control characters escaped, to be printed immediately: the fourth call after this one overwrites it.
+ */
 const char *shown(const char *text);
 const char *shown_bytes(const char *text, size_t size);
 
@@ -67,7 +74,7 @@ const char *shown_bytes(const char *text, size_t size);
 void json_quoted(FILE *json, const char *text);
 void json_bytes(FILE *json, const char *text, size_t size);
 
-/* The samples of a synthetic source in files of a format below a folder. */
+/* Writes the samples of a synthetic source to files of a format in a folder. */
 struct synth {
     struct lade_source *source;
     const struct lade_source_info *info;
@@ -75,7 +82,7 @@ struct synth {
     uint8_t *sample;
     uint64_t bytes; /* written so far */
     bool jpeg;
-    char path[4096];  /* of the file that is written */
+    char path[4096];  /* of the file being written */
     char opens[4096]; /* text that opens what was written */
 };
 
@@ -86,10 +93,10 @@ int write_npy(struct synth *s);
 int write_records(struct synth *s);
 int write_images(struct synth *s);
 
-/* A file below the folder. Exit codes, after a message unless EXIT_DONE. */
+/* Begins a file in the folder. These return exit codes, after a message unless EXIT_DONE. */
 int synth_begin(struct synth *s, struct output *o, const char *name, bool bulk);
 bool synth_put(struct synth *s, struct output *o, const void *bytes, size_t size);
-/* code: of what was written; unless it is EXIT_DONE, the file is dropped. */
+/* code: the result of the writes; unless it is EXIT_DONE, the file is dropped. */
 int synth_end(struct output *o, int code);
 
 /* Reads sample i into s->sample. */

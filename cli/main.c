@@ -25,7 +25,7 @@ static void help(FILE *to)
           to);
 }
 
-/* What was printed may be all that was wanted: a full disk is no success. */
+/* The printed text may be the whole result, so a full disk is an error. */
 static int printed(const char *command, int code)
 {
     if ((fflush(stdout) == 0 && !ferror(stdout)) || code > EXIT_WRONG)

@@ -18,7 +18,7 @@ static bool trouble(const char *command, const char *path)
 
 enum target { NO_TARGET, REPLACED, WRITTEN };
 
-/* Files are replaced; pipes and devices are written as they are. */
+/* Files are replaced; pipes and devices are written directly. */
 static enum target target_of(const char *path)
 {
     struct stat s;
@@ -31,7 +31,7 @@ static enum target target_of(const char *path)
     return NO_TARGET;
 }
 
-/* A link stays a link: the file that it leads to is replaced. */
+/* A link stays a link: its target file is replaced. */
 static bool create(struct lade_file *file, const char *path, bool bulk)
 {
     char *real = realpath(path, NULL);
@@ -46,7 +46,7 @@ static bool create(struct lade_file *file, const char *path, bool bulk)
     return status == LADE_OK;
 }
 
-/* The stream has a copy of the descriptor, so that the file can be synced after it was closed. */
+/* The stream has a copy of the descriptor, so that the file can be synced after the stream is closed. */
 static bool open_file(struct output *o, bool bulk)
 {
     if (!create(&o->file, o->path, bulk))
@@ -131,7 +131,7 @@ bool output_probe(const char *command, const char *path)
     enum target target = target_of(path);
     if (target == NO_TARGET)
         return trouble(command, path);
-    /* Whoever reads a pipe would take an open and a close for the end. */
+    /* The reader of a pipe would take an open and a close for the end. */
     if (target == WRITTEN)
         return access(path, W_OK) == 0 || trouble(command, path);
     return probe(create(&file, path, false), &file, command, path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Consumers: one that does nothing, and softmax regression by stochastic gradient descent, a training step small enough
- * for a processor. The step is the reciprocal of the mean squared length of the first batch's samples unless one is
- * given. Numbers are added in one order, so that the same batches give the same model.
+ * for a CPU. Unless a step size is given, it is the reciprocal of the mean squared length of the first batch's samples.
+ * Numbers are added in a fixed order, so the same batches give the same model.
  */
 #include "feed.h"
 
@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 8, GROUP = 4 }; /* classes are padded to a multiple; so many samples go through the weights together */
+enum {
+    LANES = 8,
+    GROUP = 4
+}; /* classes are padded to a multiple of LANES; GROUP samples share one pass over the weights */
 static const uint64_t model_max = UINT64_C(1) << 27; /* weights */
 
-/* Numbers that one instruction works on, where there is one. */
+/* A SIMD vector, if the machine has one. */
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias));
 
 static int null_open(void **self, struct feed *f, struct lade_error *error)
@@ -49,13 +52,13 @@ const struct consumer consumer_null = {
 struct softmax {
     enum lade_dtype dtype;
     size_t features, classes, width; /* width: classes and their padding */
-    double rate;                     /* 0: to be found */
+    double rate;                     /* 0: to be computed */
     float *weight, *gradient;        /* [feature * width + class]; the last feature is 1 */
     float *value[GROUP], *score;     /* of samples; score[sample * width + class] */
     double loss;                     /* sums of the epoch */
     uint64_t samples, epoch;
     uint64_t batches;
-    bool first_done; /* an epoch has ended */
+    bool first_done; /* an epoch was completed */
     uint64_t test_right;
     struct learnt learnt;
 };
@@ -118,7 +121,7 @@ static int softmax_open(void **self, struct feed *f, struct lade_error *error)
     return LADE_OK;
 }
 
-/* Sample number row as numbers; bytes become -1/2 to 1/2. */
+/* Converts sample number row to floats; bytes become -1/2 to 1/2. */
 static void load_values(const struct softmax *s, const struct lade_batch *batch, uint64_t row, float *restrict value)
 {
     const uint8_t *restrict from = (const uint8_t *)batch->samples + row * batch->sample_bytes;
@@ -131,7 +134,7 @@ static void load_values(const struct softmax *s, const struct lade_batch *batch,
     value[s->features - 1] = 1;
 }
 
-/* The next samples of a batch, up to a group; the others are zero and so change nothing. */
+/* Loads the next samples of a batch, up to a group; the others are zero and have no effect. */
 static unsigned load_group(struct softmax *s, const struct lade_batch *batch, uint64_t row)
 {
     unsigned count = batch->count - row < GROUP ? (unsigned)(batch->count - row) : GROUP;
@@ -176,7 +179,7 @@ static void accumulate(struct softmax *s)
     }
 }
 
-/* Scores become probabilities; the loss of the label. */
+/* Converts scores to probabilities. The loss of the label. */
 static double softmax(const struct softmax *s, float *score, int64_t label, bool *right)
 {
     float most = -INFINITY;
@@ -199,7 +202,7 @@ static double softmax(const struct softmax *s, float *score, int64_t label, bool
     return log(sum) - own;
 }
 
-/* The loss of all samples; with learn their gradients are added up. */
+/* The loss of all samples; with learn, adds their gradients. */
 static double pass(struct softmax *s, const struct lade_batch *batch, bool learn, uint64_t *right)
 {
     double loss = 0;
@@ -220,7 +223,7 @@ static double pass(struct softmax *s, const struct lade_batch *batch, bool learn
     return loss;
 }
 
-/* The reciprocal of the mean squared length: the step is safe whatever the scale of the samples. */
+/* The reciprocal of the mean squared length: a safe step size for any scale of the samples. */
 static void find_rate(struct softmax *s, const struct lade_batch *batch)
 {
     double sum = 0;
@@ -258,7 +261,7 @@ static int softmax_take(void *self, struct lade_loader *loader, const struct lad
     if (!(s->rate > 0) && batch->count > 0)
         find_rate(s, batch);
     const double loss = pass(s, batch, true, &right);
-    /* Nothing of the batch is needed from here on. */
+    /* The batch is not needed after this. */
     const uint64_t count = batch->count;
     lade_loader_release(loader, batch);
     if (count == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lade split: assigns the items of a list or directory to parts, and looks at what was assigned. */
+/* lade split: assigns the items of a list or directory to parts, and audits the result. */
 #include "split.h"
 
 #include "lade.h"
@@ -226,7 +226,7 @@ static bool parse(struct options *o, int argc, char **argv)
     return good;
 }
 
-/* An option that a command would pass over is a mistake. */
+/* An option that a command would ignore is an error. */
 static bool takes_options(const struct options *o, const char *command)
 {
     const unsigned decides = 1U << TABLE | 1U << WEIGHTS | 1U << FOLDS | 1U << NAMES | 1U << RULE | 1U << STORE |
@@ -265,7 +265,7 @@ int split_main(int argc, char **argv)
 
     if (!parse(&o, argc, argv))
         return wrong_use("an option is wrong");
-    int left = argc - optind; /* the command is among them */
+    int left = argc - optind; /* including the command */
     char **rest = argv + optind;
     if (left < 1 || strcmp(rest[0], command) != 0)
         return wrong_use("assign, audit, merge or show is expected first");

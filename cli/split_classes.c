@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The classes of a table with quotas, by name and in the order of their numbers, which the table itself does not know: a file
- * beside it, one name on a line. Without it, a list with its classes in another order would take the tokens of others.
+ * The classes of a table with quotas, by name and in the order of their numbers, which the table itself does not store:
+ * a file beside it, one name per line. Without it, a list with its classes in another order would take the tokens of
+ * others.
  */
 #include "split.h"
 

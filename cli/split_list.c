@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of items: one key on a line, CSV with a header, or the files of a directory. */
+/* Lists of items: one key per line, CSV with a header, or the files of a directory. */
 #include "split.h"
 
 #include "csv.h"
@@ -26,7 +26,7 @@ static bool complain(const char *path, const char *why)
     return false;
 }
 
-/* The input is wrong in a line of it. */
+/* Reports an error in a line of the input. */
 static bool complain_of(struct list *list, size_t line, const char *why)
 {
     print_error("split: %s, line %zu: %s", list->path, line, why);
@@ -67,7 +67,7 @@ static struct row *add_row(struct list *list)
     return &list->row[list->rows++];
 }
 
-/* Data sets have few classes, and items of one class often follow each other: a search from the last one is enough. */
+/* Data sets have few classes, and items of one class are often adjacent: a search from the last one suffices. */
 static bool number_class(struct list *list, struct text name, unsigned *number)
 {
     static unsigned last;
@@ -136,7 +136,7 @@ static bool is_word(const struct csv_field *f, const char *word)
 
 enum { KEY, GROUP, CLASS, PART, COLUMNS, FIELDS = 64 };
 
-/* The places of the columns, by the first line. */
+/* Finds the columns by the first line. */
 static bool read_columns(struct list *list, const struct csv_field *field, size_t fields, size_t column[COLUMNS])
 {
     static const char *const name[COLUMNS] = {"key", "group", "class", "part"};
@@ -156,7 +156,7 @@ static bool part_by_name(struct row *row, const struct csv_field *f, char *const
     return f->size == 0 || find_part(names, parts, f->text, f->size, &row->part);
 }
 
-/* Lines that a record goes over. */
+/* Number of lines of a record. */
 static size_t lines_of(const struct csv_field *field, size_t fields)
 {
     size_t lines = 1;
@@ -240,8 +240,9 @@ static bool add_file(struct list *list, const char *name)
 }
 
 /*
- * The files below list->place, whose name has so many characters. Those that begin with a dot are left out, and links to
- * directories are not followed: they may lead back. Names are sorted, so that the order of arrival is the same everywhere.
+ * Reads the files below list->place, a path of length characters. Names that begin with a dot are left out, and links
+ * to directories are not followed, because they may form cycles. Names are sorted, so that the order is the same
+ * everywhere.
  */
 static bool read_directory(struct list *list, size_t length)
 {
@@ -304,7 +305,7 @@ static bool looks_like_csv(const char *text, size_t size)
 
 static bool read_list(struct list *list, char *const *names, unsigned parts)
 {
-    static const char mark[3] = {'\xef', '\xbb', '\xbf'}; /* some programs begin UTF-8 with it */
+    static const char mark[3] = {'\xef', '\xbb', '\xbf'}; /* some programs write it before UTF-8 */
     const size_t length = strlen(list->path);
     size_t size = 0;
 

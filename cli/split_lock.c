@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One writer of a table at a time, among processes: a locked file beside it that holds the number of the process, and is
- * gone when nobody writes.
+ * One writer of a table at a time, among processes: a locked file beside the table holds the process number, and is
+ * removed when no process writes.
  */
 #include "split.h"
 
@@ -23,7 +23,7 @@ static bool name_lock(char *name, size_t room, const char *table)
     return snprintf(name, room, "%s.lock", table) < (int)room;
 }
 
-/* 1: the open file is the one of that name; 0: who had it before has removed that; -1: it cannot be found out. */
+/* 1: the open file still has that name; 0: the previous holder has removed it; -1: unknown. */
 static int is_named(int lock, const char *name)
 {
     struct stat open, named;
@@ -31,7 +31,7 @@ static int is_named(int lock, const char *name)
     if (fstat(lock, &open) != 0)
         return -1;
     if (!S_ISREG(open.st_mode) || open.st_nlink > 1) {
-        errno = EINVAL; /* not one of ours: nothing is written to it */
+        errno = EINVAL; /* not created by lade: nothing is written to it */
         return -1;
     }
     if (lstat(name, &named) != 0)
@@ -39,7 +39,7 @@ static int is_named(int lock, const char *name)
     return open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
-/* The number that the holder wrote; 0 when it is not known. */
+/* The process number that the holder wrote; 0: unknown. */
 static long holder_of(int lock)
 {
     char text[32] = {0};
@@ -56,7 +56,7 @@ static bool write_holder(int lock)
     return ftruncate(lock, 0) == 0 && pwrite(lock, text, (size_t)size, 0) == size;
 }
 
-/* A file system without locks: those that share it must know. */
+/* A file system without locks: the user must be warned. */
 static bool has_no_locks(int error)
 {
     return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP;
@@ -64,7 +64,7 @@ static bool has_no_locks(int error)
 
 enum { TAKEN, HELD, GONE, FAILED };
 
-/* One attempt; FAILED: errno says why. */
+/* One attempt; FAILED: see errno. */
 static int try_lock(int lock, const char *name, const char *table)
 {
     if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
@@ -80,7 +80,7 @@ static int try_lock(int lock, const char *name, const char *table)
     if (write_holder(lock))
         return TAKEN;
     int error = errno;
-    (void)unlink(name); /* it is ours */
+    (void)unlink(name); /* this process holds it */
     errno = error;
     return FAILED;
 }

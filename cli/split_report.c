@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lade split says: shares and class frequencies of each part, their tests, duplicates, and the same as JSON. */
+/* The report of lade split: shares and class frequencies of each part, their tests, duplicates; also as JSON. */
 #include "split.h"
 
 #include "lade.h"
@@ -15,7 +15,7 @@ static int by_content(const void *a, const void *b)
 
     if (x->content != y->content)
         return x->content < y->content ? -1 : 1;
-    return x < y ? -1 : x > y; /* as in the list */
+    return x < y ? -1 : x > y; /* in the order of the list */
 }
 
 /* Equal hashes are a hint; the bytes decide. False after a message: they could not be read. */
@@ -171,7 +171,7 @@ bool report_print(struct report *r)
     for (size_t i = 0; good && i < r->list->rows; i++)
         if (r->list->row[i].part < parts)
             count[(size_t)r->list->row[i].class_number * parts + r->list->row[i].part]++;
-    r->audit = (struct lade_split_tests){.classes_p = 1, .shares_p = 1}; /* of no items */
+    r->audit = (struct lade_split_tests){.classes_p = 1, .shares_p = 1}; /* for no items */
     if (good && r->list->classes > 0)
         good = lade_split_audit(count, r->list->classes, parts, r->config.weights, &r->audit) == LADE_OK;
     if (good && r->list->directory)

@@ -26,7 +26,7 @@ static int trouble(const char *path, int status, uint64_t offset)
     return EXIT_TROUBLE;
 }
 
-/* Names of the parts: those given, or the usual ones. An exit code, after a message unless it is EXIT_DONE. */
+/* Sets the names of the parts: those given, or the defaults. An exit code, after a message unless it is EXIT_DONE. */
 static int name_parts(struct options *o, unsigned parts)
 {
     if (o->names > 0 && o->names != parts)
@@ -62,7 +62,9 @@ static uint64_t *quotas_for(const struct list *list, const struct options *o)
     return NULL;
 }
 
-/* The table of a file. An exit code, after a message unless it is EXIT_DONE. absent: NULL, or set where there is no file. */
+/*
+ * Loads the table of a file. An exit code, after a message unless EXIT_DONE. absent: NULL, or set if there is no file.
+ */
 static int load_table(struct lade_split **split, const char *path, const struct options *o, bool *absent)
 {
     struct lade_error error = {.offset = 0};
@@ -80,7 +82,7 @@ static int load_table(struct lade_split **split, const char *path, const struct 
     return status == LADE_OK ? EXIT_DONE : trouble(path, status, error.offset);
 }
 
-/* The table must be what the options say. */
+/* The table must match the options. */
 static int load_split(struct lade_split **split, const struct options *o, bool *absent)
 {
     struct lade_split_config loaded;
@@ -158,7 +160,7 @@ static int handle_row(struct lade_split *split, const struct list *list, struct 
         item.content = r->config.store == LADE_SPLIT_EXACT ? content : NULL;
     }
     bool known = lade_split_find(split, &item, &found) == LADE_OK;
-    if (r->config.store != LADE_SPLIT_EXACT) { /* there is no look-up that decides nothing */
+    if (r->config.store != LADE_SPLIT_EXACT) { /* every look-up decides */
         status = lade_split_route(split, &item, &row->part);
     } else if (!decide) {
         status = known ? LADE_OK : LADE_ABSENT;
@@ -175,7 +177,7 @@ static int handle_row(struct lade_split *split, const struct list *list, struct 
     return status;
 }
 
-/* Of a filter; a table that tells keys apart need not be gone through. */
+/* Entries of a filter; an exact table need not be scanned. */
 static uint64_t entries_of(struct lade_split *split, const struct report *r)
 {
     struct lade_split_stats stats = {0};
@@ -201,7 +203,7 @@ static int handle_rows(struct lade_split *split, struct list *list, bool decide,
     }
     progress_line("items", "items", 1, 1);
     if (!decide)
-        r->missing += entries_of(split, r) - entries; /* a look at a filter puts in what it does not know */
+        r->missing += entries_of(split, r) - entries; /* a look-up in a filter inserts unknown keys */
     return EXIT_DONE;
 }
 
@@ -244,7 +246,7 @@ int split_assign_or_audit(struct options *o, const char *path, bool assign)
     struct report r = {.command = assign ? "assign" : "audit", .json = o->json, .list = &list, .names = o->name};
     double begin = seconds_now();
 
-    /* Figures that go to standard output are not mixed with words. */
+    /* JSON or CSV on standard output is not mixed with text. */
     r.text = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-")) ? stderr : stdout;
     if (!o->table)
         return wrong_use("--table FILE is missing");
@@ -290,7 +292,7 @@ int split_assign_or_audit(struct options *o, const char *path, bool assign)
     return code == EXIT_DONE && !fine ? EXIT_WRONG : code;
 }
 
-/* Differences in a merge, with the keys of a list where one was given. */
+/* Differences in a merge, with the keys of a list if one was given. */
 struct naming {
     struct options *o;
     struct lade_split *split;
@@ -322,7 +324,7 @@ static int compare_classes(const struct list *classes, const char *path, struct 
 
     lade_split_get_config(table, &config);
     if (config.rule != LADE_SPLIT_QUOTA)
-        return EXIT_DONE; /* the merge refuses it */
+        return EXIT_DONE; /* the merge rejects it */
     int code = classes_read(&other, path, config.classes) ? EXIT_DONE : EXIT_TROUBLE;
     if (code == EXIT_DONE && !classes_equal(classes, &other))
         code = wrong_use("the tables have quotas for different classes");

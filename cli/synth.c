@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lade synth: a synthetic data set, written to files of a format that lade and others read. */
+/* lade synth: writes a synthetic data set to files of a common format. */
 #include "lade.h"
 
 #include <errno.h>
@@ -146,7 +146,7 @@ static bool parse(struct options *o, int argc, char **argv)
     return argc - optind == 2;
 }
 
-/* The options as the text of a source, so that both are checked in one place. */
+/* Formats the options as the text of a source, so that both are checked in one place. */
 static int open_source(struct synth *s, const struct options *o)
 {
     struct lade_error error;

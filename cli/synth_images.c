@@ -12,7 +12,7 @@
 #include <spng.h>
 #include <turbojpeg.h>
 
-/* The sample is channel by channel; images have the channels of a pixel together. */
+/* Samples have one plane per channel; images have the channels of a pixel together. */
 static void interleave(const uint8_t *from, uint8_t *to, size_t pixels)
 {
     for (size_t p = 0; p < pixels; p++)
@@ -44,7 +44,7 @@ static bool put_png(struct synth *s, struct output *o, const uint8_t *pixels, ui
     size_t size = 0;
     int code = 0;
 
-    /* Noise does not become smaller by trying harder. */
+    /* A higher compression level does not make noise smaller. */
     if (context && spng_set_option(context, SPNG_ENCODE_TO_BUFFER, 1) == 0 &&
         spng_set_option(context, SPNG_IMG_COMPRESSION_LEVEL, 1) == 0 && spng_set_ihdr(context, &header) == 0 &&
         spng_encode_image(context, pixels, (size_t)3 * height * width, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE) == 0)
@@ -74,8 +74,8 @@ static int put_image(struct synth *s, uint64_t i, int64_t label, const uint8_t *
 }
 
 /*
- * The first name in a folder that is not hidden and, if below is set, is a folder with something in it. 1: there is one; 0:
- * there is none; -1: the folder cannot be read, errno says why.
+ * The first name in a folder that is not hidden and, if below is set, is a folder that is not empty. 1: found; 0: not
+ * found; -1: the folder cannot be read, see errno.
  */
 static int holds(const char *path, bool below, char *name, size_t size)
 {
@@ -112,7 +112,7 @@ int write_images(struct synth *s)
         fputs("lade synth: images have the shape 3xHEIGHTxWIDTH, each up to 16384\n", stderr);
         return EXIT_USAGE;
     }
-    /* What lies there already would be read with what is written now. */
+    /* Files that are there already would be read together with those written. */
     int used = holds(s->folder, true, other, sizeof other);
     if (used < 0) {
         print_error("synth: %s: %s", s->folder, strerror(errno));

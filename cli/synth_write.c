@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats of lade synth, but for images. */
+/* The formats of lade synth, except images. */
 #include "synth.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static void integer(uint8_t *to, uint64_t value, unsigned width, bool big)
         to[b] = (uint8_t)(value >> 8 * (big ? width - 1 - b : b));
 }
 
-/* Samples from first to before last, each with its label of so many bytes before it. */
+/* Writes samples first to last - 1, each after its label of label_width bytes. */
 static int put_samples(struct synth *s, struct output *o, uint64_t first, uint64_t last, unsigned label_width)
 {
     uint8_t bytes[8];
@@ -44,7 +44,7 @@ static int put_samples(struct synth *s, struct output *o, uint64_t first, uint64
             return code;
         integer(bytes, (uint64_t)label, label_width, false);
         if (!synth_put(s, o, bytes, label_width) || !synth_put(s, o, s->sample, s->info->bytes))
-            break; /* the end reports it */
+            break; /* output_end() reports it */
     }
     return EXIT_DONE;
 }
@@ -133,7 +133,7 @@ int write_idx(struct synth *s)
     return code;
 }
 
-/* A header of version 1.0, padded so that the elements begin at a multiple of 64; gives its length. */
+/* A header of version 1.0, padded so that the elements begin at a multiple of 64; returns its length. */
 static size_t npy_header(uint8_t to[2048], const char *type, uint64_t count, const struct lade_shape *shape)
 {
     char *text = (char *)to + 10;

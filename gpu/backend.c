@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which backends there are, by name. */
+/* The backends, by name. */
 #include "backends.h"
 
 #include "feeder.h"
@@ -16,7 +16,7 @@ static const char *const names[] = {
 #ifdef LADE_OPENCL
     "opencl",
 #endif
-    "cuda", /* in a shared object of its own, which may be there or not */
+    "cuda", /* in a separate shared object, which may be absent */
 };
 
 const char *lade_feeder_backend(unsigned i)
@@ -24,7 +24,7 @@ const char *lade_feeder_backend(unsigned i)
     return i < sizeof names / sizeof *names ? names[i] : NULL;
 }
 
-/* Tables of functions pass between the two, whose layout changes from version to version. */
+/* Library and object share function tables, whose layout changes between versions. */
 static int check_version(const struct lade_cuda_object *o, struct lade_error *error)
 {
     if (o->version == LADE_VERSION_NUMBER && o->backend_size == sizeof(struct lade_backend) &&
@@ -38,7 +38,7 @@ static int check_version(const struct lade_cuda_object *o, struct lade_error *er
         LADE_VERSION_PATCH, o->version == LADE_VERSION_NUMBER ? ", with other structs" : "");
 }
 
-/* The object stays loaded: a driver does not like to go. */
+/* The object stays loaded: drivers do not support unloading well. */
 int lade_cuda_load(const struct lade_cuda_object **object, struct lade_error *error)
 {
     void *loaded = dlopen(LADE_CUDA_OBJECT, RTLD_NOW | RTLD_LOCAL);

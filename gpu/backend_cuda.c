@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The feeder on CUDA, by the runtime API. Staging memory is pinned. Copies run on a stream of their own that does not wait for
- * the default stream. Every function stands at its device while it calls, and leaves the thread where it was.
+ * The feeder on CUDA, by the runtime API. Staging memory is pinned. Copies run on a separate stream that does not wait
+ * for the default stream. Every function sets its device for its calls, and restores the device of the thread.
  */
 #include "cuda.h"
 
@@ -15,12 +15,12 @@
 struct cuda {
     int device;
     cudaStream_t copies;
-    cudaStream_t side; /* waits for events of the consumer, so that the copies need not */
+    cudaStream_t side; /* waits for events of the consumer, so that the copies do not */
     bool lost;         /* see lose in backend.h */
 };
 
 struct event {
-    cudaEvent_t begin; /* before a copy, for its time */
+    cudaEvent_t begin; /* recorded before a copy, for its duration */
     cudaEvent_t done;
     bool timed;
 };
@@ -30,7 +30,7 @@ int lade_cuda_fail(struct lade_device_failure *failure, const char *call, cudaEr
     failure->call = call;
     failure->code = code;
     (void)snprintf(failure->text, sizeof failure->text, "%s: %s", cudaGetErrorName(code), cudaGetErrorString(code));
-    (void)cudaGetLastError(); /* it was told here; the consumer's own checks need not find it again */
+    (void)cudaGetLastError(); /* reported here; the consumer's own checks must not find it again */
     return LADE_DEVICE;
 }
 
@@ -47,7 +47,7 @@ void lade_cuda_leave(int device, int before)
         (void)cudaSetDevice(before);
 }
 
-/* The priorities of a device: the lower the number the more urgent. */
+/* The priorities of a device: a lower number is more urgent. */
 static cudaError_t make_streams(struct cuda *c, enum lade_device_priority priority, const char **call)
 {
     int least = 0, greatest = 0;
@@ -103,7 +103,7 @@ static int cuda_open(void **self, const struct lade_backend_config *config, stru
     return LADE_OK;
 }
 
-/* Runs one call at the device of c; CODE is what it answered. NAME is its name, or that of the call that led there. */
+/* Runs one call at the device of c; CODE is its result. NAME is its name, or that of the call that failed before it. */
 #define AT_DEVICE(C, CODE, NAME, CALL)                                                                                 \
     do {                                                                                                               \
         int before_ = 0;                                                                                               \
@@ -116,7 +116,7 @@ static int cuda_open(void **self, const struct lade_backend_config *config, stru
         }                                                                                                              \
     } while (0)
 
-/* The same for what is given back: tried even where the device is lost, and nobody asks how it went. */
+/* The same for calls that free: tried even if the device is lost; the result is ignored. */
 #define GIVE_BACK(C, CALL)                                                                                             \
     do {                                                                                                               \
         int before_ = (C)->device;                                                                                     \
@@ -166,7 +166,7 @@ static int cuda_staging_get(void *self, size_t bytes, void **memory, struct lade
     return out_of_memory_or(failure, call, code);
 }
 
-/* After a failure copies may still be under way. */
+/* After a failure copies may still be in progress. */
 static void cuda_staging_put(void *self, void *memory, size_t bytes)
 {
     const struct cuda *c = self;
@@ -363,7 +363,7 @@ static int cuda_query(void *self, void *event, struct lade_device_failure *failu
         return 1;
     if (code != cudaErrorNotReady)
         return lade_cuda_fail(failure, call, code);
-    (void)cudaGetLastError(); /* "not ready" is no error, but the runtime keeps it as one */
+    (void)cudaGetLastError(); /* "not ready" is no error, but the runtime records it as one */
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine itself as device: batches are used where they were written, and nothing is ever under way. */
+/* The host as device: batches are used where they were written, and no copy is ever pending. */
 #include "backends.h"
 
 #include <lade/dlpack.h>
@@ -32,7 +32,7 @@ static int host_staging_get(void *self, size_t bytes, void **memory, struct lade
     *memory = aligned_alloc(LADE_DEVICE_ALIGN, bytes);
     if (!*memory)
         return LADE_NO_MEMORY;
-    memset(*memory, 0, bytes); /* pages are there before the first batch */
+    memset(*memory, 0, bytes); /* maps the pages before the first batch */
     return LADE_OK;
 }
 
@@ -59,7 +59,7 @@ static void host_unpin(void *self, void *memory, size_t bytes)
     (void)bytes;
 }
 
-/* Events: streams of the host are past everything that was ever put into them. */
+/* Events: work on host streams is always complete. */
 static int host_event_get(void *self, void **event, struct lade_device_failure *failure)
 {
     (void)failure;

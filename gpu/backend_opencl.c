@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The feeder on OpenCL 1.2 and above. Staging memory is host memory that a mapped buffer object stands for, which is how a
- * driver learns of it and may pin it. Copies run on an in-order queue of their own. An event of the feeder is the cl_event of
- * the command that was recorded last.
+ * The feeder on OpenCL 1.2 and above. Staging memory is host memory behind a mapped buffer object, so that the driver
+ * knows it and may pin it. Copies run on a separate in-order queue. An event of the feeder is the cl_event of the
+ * command that was recorded last.
  */
 #include "backends.h"
 #include "opencl.h"
@@ -25,7 +25,7 @@ struct opencl {
     cl_context context;
     cl_device_id device;
     cl_command_queue queue;
-    pthread_mutex_t lock; /* of the list, which is touched when a feeder is made and freed */
+    pthread_mutex_t lock; /* of the list, which changes when a feeder is created and freed */
     struct staging *staging;
     bool lost;     /* see lose in backend.h */
     cl_uint waits; /* of the next copy */
@@ -34,10 +34,10 @@ struct opencl {
 
 struct event {
     cl_event now;     /* NULL: complete */
-    const char *call; /* what it stands for */
+    const char *call; /* the command that it belongs to */
 };
 
-/* Is a word among the names of the device's extensions? */
+/* Whether the device has this extension. */
 static bool has_extension(cl_device_id device, const char *word)
 {
     size_t size = 0;
@@ -52,7 +52,7 @@ static bool has_extension(cl_device_id device, const char *word)
     return found;
 }
 
-/* With the priority where the device knows such, else without. */
+/* With the priority if the device supports priorities, else without. */
 static cl_command_queue make_queue(const struct opencl *o, enum lade_device_priority priority, cl_int *code)
 {
     if (priority == LADE_PRIORITY_NORMAL || !has_extension(o->device, "cl_khr_priority_hints"))
@@ -106,7 +106,7 @@ static void opencl_close(void *self)
     free(o);
 }
 
-/* The lock may be held by a thread that is not here. */
+/* The lock may be held by a thread of the other process. */
 static void opencl_lose(void *self)
 {
     struct opencl *o = self;
@@ -133,7 +133,7 @@ static int opencl_pin(void *self, void *memory, size_t bytes, struct lade_device
         free(s);
         return lade_opencl_fail(failure, "clCreateBuffer", code);
     }
-    /* As long as it is mapped the host may write there, and it lies where it did. */
+    /* While it is mapped the host may write it, and its address does not change. */
     (void)clEnqueueMapBuffer(o->queue, s->buffer, CL_TRUE, CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &code);
     if (code != CL_SUCCESS) {
         clReleaseMemObject(s->buffer);
@@ -177,7 +177,7 @@ static int opencl_staging_get(void *self, size_t bytes, void **memory, struct la
 
     if (!pages)
         return LADE_NO_MEMORY;
-    memset(pages, 0, whole); /* they are there before the first batch */
+    memset(pages, 0, whole); /* maps the pages before the first batch */
     int status = opencl_pin(self, pages, whole, failure);
     if (status == LADE_OK)
         *memory = pages;
@@ -231,7 +231,7 @@ static void opencl_event_put(void *self, void *event)
     free(event);
 }
 
-/* 1 complete, 0 not yet, LADE_DEVICE: what the event stands for failed. */
+/* 1: complete; 0: not yet; LADE_DEVICE: the command of the event failed. */
 static int state_of(const struct event *e, struct lade_device_failure *failure)
 {
     cl_int state = CL_COMPLETE, code;
@@ -251,8 +251,8 @@ static int opencl_query(void *self, void *event, struct lade_device_failure *fai
 }
 
 /*
- * The next copy runs after the event. One that failed is told of here: not every driver passes that on to those who wait.
- * What is complete needs no waiting.
+ * The next copy runs after the event. An event that failed is reported here, because not every driver passes the
+ * failure on to commands that wait for it. A complete event needs no waiting.
  */
 static int opencl_after(void *self, void *event, struct lade_device_failure *failure)
 {
@@ -262,7 +262,7 @@ static int opencl_after(void *self, void *event, struct lade_device_failure *fai
 
     if (state != 0)
         return state < 0 ? state : LADE_OK;
-    if (o->waits == WAITS_MAX) { /* a barrier stands for all of them */
+    if (o->waits == WAITS_MAX) { /* one barrier replaces all of them */
         cl_int code = clEnqueueBarrierWithWaitList(o->queue, o->waits, o->wait, NULL);
         forget_waits(o);
         if (code != CL_SUCCESS)
@@ -287,7 +287,7 @@ static int opencl_stream_wait(void *self, void *stream, void *event, struct lade
     return code == CL_SUCCESS ? LADE_OK : lade_opencl_fail(failure, "clEnqueueBarrierWithWaitList", code);
 }
 
-/* A queue that is not flushed need not begin, and others wait for what is in it. */
+/* A driver need not start a queue that is not flushed, and other queues wait for its commands. */
 static int flush(cl_command_queue queue, struct lade_device_failure *failure)
 {
     cl_int code = clFlush(queue);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The backends of this library, and what is made on them. Internal. */
+/* The backends of this library, and feeders and devices on them. Internal. */
 #ifndef LADE_GPU_BACKENDS_H
 #define LADE_GPU_BACKENDS_H
 
@@ -9,7 +9,7 @@
 #include <lade/gpu.h>
 
 extern const struct lade_backend lade_backend_host;
-extern const struct lade_backend lade_backend_opencl; /* where the build has OpenCL */
+extern const struct lade_backend lade_backend_opencl; /* if the build has OpenCL */
 
 /* The backend of this name; NULL is host. LADE_OK or LADE_ABSENT. */
 int lade_backend_find(const struct lade_backend **backend, const char *name, struct lade_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What convert.inc means in CUDA, in OpenCL C and in C: the words that the three spell differently. A product and a sum
- * are rounded one after the other in all three, never at once.
+ * The dialect of convert.inc in CUDA, in OpenCL C and in C: the names that differ between the three. In all three the
+ * product is rounded, then the sum; they are never fused.
  */
 #ifndef LADE_CONVERT_DIALECT_H
 #define LADE_CONVERT_DIALECT_H

@@ -10,7 +10,7 @@ const char *const lade_convert_text[] = {
 };
 const cl_uint lade_convert_lines = sizeof lade_convert_text / sizeof *lade_convert_text;
 
-/* Work-items along the pixels at most; the kernels take a grid of any size. */
+/* Maximum work-items along the pixels; the kernels accept a grid of any size. */
 enum { ACROSS = 65536, TOGETHER = 64 };
 
 struct converter {

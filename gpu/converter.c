@@ -13,7 +13,7 @@ struct lade_converter {
     const struct lade_converter_ops *ops;
     void *self;
     uint64_t numbers;    /* of an image */
-    uint32_t generation; /* of the process whose driver knows it */
+    uint32_t generation; /* of the process that created it */
 };
 
 /* The host has no driver. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a backend brings to convert on its device. Internal; failures as in backend.h. self is one piece of memory that
- * malloc gave: in a child of fork(), where the driver must not be called, it is all that is freed.
+ * The functions of a backend for conversion on its device. Internal; failures as in backend.h. self is one block from
+ * malloc: in a child of fork(), where the driver must not be called, only that block is freed.
  */
 #ifndef LADE_GPU_CONVERTER_H
 #define LADE_GPU_CONVERTER_H
@@ -17,6 +17,6 @@ struct lade_converter_ops {
 };
 
 extern const struct lade_converter_ops lade_converter_host;
-extern const struct lade_converter_ops lade_converter_opencl; /* where the build has OpenCL */
+extern const struct lade_converter_ops lade_converter_opencl; /* if the build has OpenCL */
 
 #endif

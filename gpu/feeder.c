@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the feeder's threads and its consumers do to a slot. */
+/* The operations of the feeder's threads and its consumers on a slot. */
 #include "feeder.h"
 
 #include "sized.h"
 
-/* How long to sleep between two looks at an event of the device, which wakes nobody. */
+/* Sleep between two checks of a device event, which wakes no thread. */
 #define NAP_MIN 5000 /* nanoseconds */
 #define NAP_MAX 1000000
-#define NAP_SLACK 1000 /* how late a nap may end; the system's own habit is 50,000 */
+#define NAP_SLACK 1000 /* how late a nap may end; the system's default is 50,000 */
 
 static void copy_failure(struct lade_device_failure *to, const struct lade_device_failure *from)
 {
@@ -24,7 +24,7 @@ int lade_feeder_fail(struct lade_feeder *f, const struct lade_device_failure *fa
 {
     bool nobody = false;
 
-    /* Only who wins writes; the stop publishes it. */
+    /* Only the winner writes; the stop publishes it. */
     if (atomic_compare_exchange_strong_explicit(&f->failing, &nobody, true, memory_order_relaxed,
                                                 memory_order_relaxed)) {
         copy_failure(&f->failure, failure);
@@ -33,7 +33,7 @@ int lade_feeder_fail(struct lade_feeder *f, const struct lade_device_failure *fa
     return LADE_DEVICE;
 }
 
-/* A wait for the device. */
+/* Context of a wait for the device. */
 struct device_wait {
     struct lade_feeder *feeder;
     void *event;
@@ -65,7 +65,7 @@ static int device_or_await(void *context, int64_t *until)
     return status;
 }
 
-/* A stop ends the nap, so that nobody has to wait for a device that hangs. */
+/* A stop ends the nap, so that no thread waits for a device that hangs. */
 int lade_feeder_await(struct lade_feeder *f, void *event, int64_t deadline, bool until_stopped, _Atomic uint64_t *waits)
 {
     struct device_wait w = {f, event, until_stopped, NAP_MIN};
@@ -83,7 +83,7 @@ int lade_feeder_await(struct lade_feeder *f, void *event, int64_t deadline, bool
     return status;
 }
 
-/* The staging memory may be written: the copy out of it is complete, or, without copies, the consumers are done. */
+/* Waits until staging memory may be written: its copy is complete, or, without copies, the consumers are done. */
 static int await_staging(struct lade_feeder *f, struct lade_staging_slot *slot, uint64_t number)
 {
     int status = LADE_OK;
@@ -124,7 +124,7 @@ static void write_batch(struct lade_feeder *f, struct lade_staging_slot *slot, u
     }
     slot->error.text[0] = 0;
     slot->status = f->fill(f->self, &to, &slot->error);
-    /* A timeout is next's own answer, after which one asks again. */
+    /* LADE_TIMEOUT is a status of next, after which the caller tries again. */
     if (slot->status > LADE_OK || slot->status == LADE_TIMEOUT)
         slot->status = lade_feeder_error_answer(&slot->error, slot->status);
     else if (slot->status == LADE_OK)
@@ -135,7 +135,7 @@ static void write_batch(struct lade_feeder *f, struct lade_staging_slot *slot, u
         slot->shape[i].dim[0] = to.rows;
 }
 
-/* The device's memory is written after the consumers' streams have passed it; the host does not wait for that. */
+/* The copy waits on the device for the consumers' streams; the host does not wait. */
 static int enqueue(struct lade_feeder *f, struct lade_staging_slot *slot)
 {
     struct lade_device_failure failure;
@@ -171,7 +171,7 @@ static bool copy_slot(struct lade_feeder *f, uint64_t number)
     return true;
 }
 
-/* Copies what is filled, in order, unless somebody else does. Where the batches end the baton stays. */
+/* Copies the filled slots, in order, unless another thread does. At the end of the batches the baton stays. */
 static void copy_filled(struct lade_feeder *f)
 {
     uint64_t number = 0;
@@ -180,7 +180,7 @@ static void copy_filled(struct lade_feeder *f)
         lade_slots_passed(&f->slots, number);
 }
 
-/* Whether there can be another batch. */
+/* Fills a slot. Whether there can be another batch. */
 static bool fill_slot(struct lade_feeder *f, uint64_t number)
 {
     struct lade_staging_slot *slot = &f->slot[number % f->slots.depth];
@@ -201,11 +201,11 @@ static bool fill_slot(struct lade_feeder *f, uint64_t number)
     return more;
 }
 
-/* A consumer that fills, which stop must know of. Whether it may. */
+/* Counts a consumer that fills, so that stop waits for it. False: it must not fill. */
 static bool enter(struct lade_feeder *f)
 {
     LADE_STEP();
-    /* Each change comes before or behind that of stop, which is all that matters. */
+    /* Relaxed: only the order of this change and that of stop matters, on one word. */
     if (atomic_fetch_add_explicit(&f->running, 2, memory_order_relaxed) % 2 == 0)
         return true;
     lade_feeder_gone(f);
@@ -225,7 +225,7 @@ static int alone_or_await(void *context, int64_t *until)
 
     (void)until;
     LADE_STEP();
-    /* What they did is there. */
+    /* Acquire: what they did is visible. */
     unsigned running = atomic_load_explicit(&f->running, memory_order_acquire); /* [feeder.alone] -> [feeder.gone] */
     return running / 2 ? LADE_AWAIT : LADE_OK;
 }
@@ -233,17 +233,17 @@ static int alone_or_await(void *context, int64_t *until)
 int lade_feeder_await_alone(struct lade_feeder *f, int64_t deadline)
 {
     LADE_STEP();
-    atomic_fetch_or_explicit(&f->running, 1, memory_order_relaxed); /* nobody enters behind it */
+    atomic_fetch_or_explicit(&f->running, 1, memory_order_relaxed); /* no consumer enters after it */
     return lade_event_await(&f->gone, alone_or_await, f, deadline);
 }
 
-/* What a consumer does before it waits. Whether there was a slot to fill. */
+/* Called by a consumer before it waits. Whether there was a slot to fill. */
 static bool assist(struct lade_feeder *f)
 {
     uint64_t number = 0;
 
     if (!enter(f))
-        return false; /* the slots say that they are closed */
+        return false; /* next finds the slots closed */
     bool claimed = lade_slots_claim(&f->slots, &number) == LADE_OK;
     if (claimed)
         (void)fill_slot(f, number);
@@ -313,7 +313,7 @@ static int take(struct lade_feeder *f, uint64_t *number, int64_t timeout)
     return status;
 }
 
-/* Where the batches end, the slot says why; it stays as it is. */
+/* At the end of the batches, the slot holds the reason; it stays unchanged. */
 static int report_end(struct lade_feeder *f, int status, uint64_t number, struct lade_error *error)
 {
     if (status == LADE_INVALID)
@@ -326,7 +326,7 @@ static int report_end(struct lade_feeder *f, int status, uint64_t number, struct
     return slot->status == LADE_EMPTY ? LADE_CLOSED : lade_feeder_error_fill(error, slot);
 }
 
-/* The taker has the slot alone, until it releases the batch. */
+/* The slot belongs to the taker alone, until it releases the batch. */
 static void hand_out(struct lade_feeder *f, uint64_t number, struct lade_feeder_batch *batch)
 {
     struct lade_staging_slot *slot = &f->slot[number % f->slots.depth];
@@ -396,7 +396,7 @@ int lade_feeder_host_wait(struct lade_feeder *f, const struct lade_feeder_batch 
                              &f->counts.consumer_waits);
 }
 
-/* Nobody holds the slot any more. */
+/* The last holder has let go of the slot. */
 static void released(struct lade_ref *holds)
 {
     struct lade_staging_slot *slot =
@@ -408,7 +408,7 @@ static void released(struct lade_ref *holds)
     lade_feeder_note(f, LADE_FEEDER_RELEASED, number);
     lade_slots_released(&f->slots, number);
     if (f->consumer_assists)
-        lade_event_notify_all(&f->slots.ready); /* who waits for a batch could fill the slot */
+        lade_event_notify_all(&f->slots.ready); /* a thread that waits for a batch could fill the slot */
 }
 
 int lade_feeder_let_go(struct lade_feeder *f, struct lade_staging_slot *slot, unsigned mark, enum lade_done done,
@@ -419,7 +419,7 @@ int lade_feeder_let_go(struct lade_feeder *f, struct lade_staging_slot *slot, un
     if (!lade_feeder_is_here(f))
         return LADE_INVALID;
     if (done != LADE_DONE_NOW) {
-        /* Without an event nobody knows when the slot may be written: it stays as it is. */
+        /* Without an event the end of its use is unknown: the slot is never reused. */
         if (f->backend->record(f->device, slot->done[mark], done, handle, &failure) != LADE_OK)
             return lade_feeder_fail(f, &failure);
         atomic_fetch_or_explicit(&slot->marks, 1u << mark, memory_order_relaxed); /* the holds and the turn order it */

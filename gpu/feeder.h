@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the feeder share. Internal. */
+/* Declarations shared by the parts of the feeder. Internal. */
 #ifndef LADE_GPU_FEEDER_H
 #define LADE_GPU_FEEDER_H
 
@@ -9,12 +9,12 @@
 #include <lade/ref.h>
 #include <pthread.h>
 
-/* Events that say when the consumers are done with a slot: one of the batch, one of each exported tensor. */
+/* Events that complete when the consumers are done with a slot: one of the batch, one of each exported tensor. */
 #define LADE_FEEDER_MARKS (1u + LADE_TENSORS_MAX)
 
 /*
- * A slot belongs to the one whose turn it is, but for marks, which stop reads at any time. staging, device and the events
- * stay the same.
+ * A slot belongs to the thread whose turn it is, except marks, which stop reads at any time. staging, device and the
+ * events do not change.
  */
 struct lade_staging_slot {
     void *staging;
@@ -26,10 +26,10 @@ struct lade_staging_slot {
     int status; /* of fill */
     struct lade_error error;
     struct lade_shape shape[LADE_TENSORS_MAX]; /* with the rows of this batch */
-    /* While it is with consumers. */
+    /* While consumers hold it. */
     struct lade_feeder *feeder;
     struct lade_ref holds; /* of the batch and of its exported tensors */
-    unsigned exported;     /* bit i: tensor i was */
+    unsigned exported;     /* bit i: tensor i was exported */
 };
 
 struct lade_feeder_counts {
@@ -40,7 +40,7 @@ struct lade_feeder_counts {
 
 struct lade_feeder {
     struct lade_slots slots;
-    uint32_t generation; /* of the process whose threads fill, see fork.h */
+    uint32_t generation; /* of the process that runs the threads, see fork.h */
     struct lade_staging_slot *slot;
     const struct lade_backend *backend;
     void *device; /* the backend's self */
@@ -56,11 +56,11 @@ struct lade_feeder {
     unsigned device_id;
     struct lade_feeder_counts counts;
 
-    /* Written by the first thread that meets a failure of the device, before it stops the slots. */
+    /* Written by the first thread that observes a device failure, before it stops the slots. */
     _Atomic bool failing;
     struct lade_device_failure failure;
 
-    /* Only creation, stop and destruction know the rest. */
+    /* Used only by creation, stop and destruction. */
     void *memory; /* of the turns, memory_depth of them */
     unsigned memory_depth;
     const struct lade_alloc *device_alloc;
@@ -68,41 +68,41 @@ struct lade_feeder {
     bool user_staging;
     struct lade_ref users;    /* the creator and the exported tensors */
     _Atomic unsigned running; /* 2 * threads, and consumers that fill; plus 1 when it is stopped */
-    struct lade_event gone;   /* notified when it falls */
+    struct lade_event gone;   /* notified when running decreases */
     unsigned threads;
     pthread_t thread[LADE_FEEDER_FILLERS_MAX];
 };
 
-/* What the feeder's threads do: one batch. Whether there can be another one. */
+/* Makes one batch, in a feeder's thread. Whether there can be another one. */
 bool lade_feeder_fill_one(struct lade_feeder *f);
 
-/* False in a child of fork(), which has the memory, and neither the threads nor the device. */
+/* False in a child of fork(), which has the memory, but neither the threads nor the device. */
 bool lade_feeder_is_here(const struct lade_feeder *f);
 
-/* A thread, or a consumer that fills, is gone. */
+/* A thread has ended, or a consumer has stopped filling. */
 void lade_feeder_gone(struct lade_feeder *f);
 
-/* After a stop: nobody begins to fill any more; waits until all who did are gone. LADE_OK, LADE_TIMEOUT. */
+/* After a stop: no thread starts filling; waits until all that did have finished. LADE_OK, LADE_TIMEOUT. */
 int lade_feeder_await_alone(struct lade_feeder *f, int64_t deadline);
 
-/* How late sleeps of this thread may end, nanoseconds; 0 and below: unchanged. What it was. */
+/* Sets how late sleeps of this thread may end, in nanoseconds; 0 and below: unchanged. Returns the old value. */
 int lade_feeder_set_slack(int slack);
 
-/* Ends the feeder after a call of the device that failed. LADE_DEVICE. */
+/* Ends the feeder after a device call that failed. LADE_DEVICE. */
 int lade_feeder_fail(struct lade_feeder *f, const struct lade_device_failure *failure);
 
-/* Waits until the event is complete. LADE_OK, LADE_TIMEOUT, LADE_DEVICE; until_stopped: what stop says. */
+/* Waits until the event is complete. LADE_OK, LADE_TIMEOUT, LADE_DEVICE; until_stopped: also the status of stop. */
 int lade_feeder_await(struct lade_feeder *f, void *event, int64_t deadline, bool until_stopped,
                       _Atomic uint64_t *waits);
 
-/* One of those who hold the slot is done with it. */
+/* Drops one holder of the slot. */
 int lade_feeder_let_go(struct lade_feeder *f, struct lade_staging_slot *slot, unsigned mark, enum lade_done done,
                        void *handle);
 
-/* The exported tensors and the creator each hold the feeder. */
+/* Drops one user; the exported tensors and the creator each hold the feeder. */
 void lade_feeder_leave(struct lade_feeder *f);
 
-/* The error of a failed device in words. */
+/* Describes a device failure in the error. */
 int lade_feeder_error(struct lade_error *error, int status, const char *backend,
                       const struct lade_device_failure *failure);
 
@@ -112,16 +112,16 @@ __attribute__((format(printf, 3, 4)))
 #endif
 int lade_feeder_refuse(struct lade_error *error, int status, const char *format, ...);
 
-/* That the feeder belongs to another process. LADE_INVALID. */
+/* Reports that the feeder belongs to another process. LADE_INVALID. */
 int lade_feeder_refuse_child(struct lade_error *error);
 
-/* That fill said it wrote so many rows. LADE_INVALID. */
+/* Reports an invalid number of rows from fill. LADE_INVALID. */
 int lade_feeder_error_rows(struct lade_error *error, uint64_t rows, uint64_t most);
 
-/* That fill answered something that it may not. LADE_IO. */
+/* Reports an invalid status of fill. LADE_IO. */
 int lade_feeder_error_answer(struct lade_error *error, int answer);
 
-/* What fill said about the batch. Its status. */
+/* Copies the error of fill. Returns its status. */
 int lade_feeder_error_fill(struct lade_error *error, const struct lade_staging_slot *slot);
 
 static inline void lade_feeder_note(struct lade_feeder *f, enum lade_feeder_step step, uint64_t number)

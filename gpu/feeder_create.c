@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creation and the end of a feeder: memory, threads, and who frees them. */
+/* Creation and destruction of a feeder: memory and threads. */
 #define _POSIX_C_SOURCE 200809L
 #include "feeder.h"
 
@@ -54,14 +54,15 @@ bool lade_feeder_is_here(const struct lade_feeder *f)
     return f->generation == lade_fork_generation();
 }
 
-/* Until the device has passed all that it was given. A device that fails does nothing any more. */
+/* Waits until the device has passed all enqueued work. A failed device does no work. */
 static int await_device(struct lade_feeder *f, int64_t deadline)
 {
     for (unsigned i = 0; i < f->slots.depth; i++) {
         struct lade_staging_slot *slot = &f->slot[i];
         if (f->backend->copies && lade_feeder_await(f, slot->ready, deadline, false, NULL) == LADE_TIMEOUT)
             return LADE_TIMEOUT;
-        unsigned marks = atomic_load_explicit(&slot->marks, memory_order_relaxed); /* one set later is met by destroy */
+        unsigned marks =
+            atomic_load_explicit(&slot->marks, memory_order_relaxed); /* destroy finds one that is set later */
         for (unsigned k = 0; k < LADE_FEEDER_MARKS; k++)
             if (marks & 1u << k && lade_feeder_await(f, slot->done[k], deadline, false, NULL) == LADE_TIMEOUT)
                 return LADE_TIMEOUT;
@@ -109,7 +110,7 @@ static const struct lade_alloc *alloc_of(const struct lade_feeder *f)
     return f->alloc ? f->alloc : &lade_default;
 }
 
-/* What there is, so that it also undoes a creation that got half way. */
+/* Frees what exists, so it also undoes a partial creation. */
 static void free_feeder(struct lade_feeder *f)
 {
     if (f->device && f->backend->lose && !lade_feeder_is_here(f))
@@ -139,7 +140,7 @@ void lade_feeder_leave(struct lade_feeder *f)
 
 static void end_threads(struct lade_feeder *f)
 {
-    lade_ignore(lade_feeder_stop(f, LADE_FOREVER)); /* no timeout: it ends closed, or the device is lost */
+    lade_ignore(lade_feeder_stop(f, LADE_FOREVER)); /* no timeout: it is stopped then, or the device is lost */
     for (unsigned i = 0; i < f->threads; i++)
         pthread_join(f->thread[i], NULL);
 }
@@ -181,7 +182,7 @@ static int make_slot(struct lade_feeder *f, struct lade_staging_slot *slot, void
     return status;
 }
 
-/* The number of slots, as asked for or as allowed. */
+/* The number of slots, as requested or as allowed. */
 static int choose_depth(const struct lade_feeder_config *c, size_t bytes, unsigned *depth, struct lade_error *error)
 {
     uint64_t most = c->pinned_limit ? c->pinned_limit / bytes : LADE_FEEDER_DEPTH_MAX;
@@ -261,7 +262,7 @@ static int make_slots(struct lade_feeder *f, const struct lade_feeder_config *c,
 
 static int start(struct lade_feeder *f, unsigned fillers)
 {
-    atomic_store_explicit(&f->running, 2 * fillers, memory_order_relaxed); /* before there are threads */
+    atomic_store_explicit(&f->running, 2 * fillers, memory_order_relaxed); /* no thread yet */
     while (f->threads < fillers) {
         if (!lade_thread_start(&f->thread[f->threads], filler, f))
             break;
@@ -269,7 +270,8 @@ static int start(struct lade_feeder *f, unsigned fillers)
     }
     if (f->threads == fillers)
         return LADE_OK;
-    atomic_fetch_sub_explicit(&f->running, 2 * (fillers - f->threads), memory_order_relaxed); /* those that are not */
+    atomic_fetch_sub_explicit(&f->running, 2 * (fillers - f->threads),
+                              memory_order_relaxed); /* those that were not started */
     end_threads(f);
     return LADE_NO_MEMORY;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the feeder tells: errors in words, and numbers. */
+/* Error texts and statistics of the feeder. */
 #include "feeder.h"
 
 #include "sized.h"
@@ -85,7 +85,7 @@ void *lade_feeder_native(struct lade_feeder *f, unsigned which)
 
 static uint64_t read_count(_Atomic uint64_t *count)
 {
-    return atomic_load_explicit(count, memory_order_relaxed); /* numbers of different moments, as promised */
+    return atomic_load_explicit(count, memory_order_relaxed); /* the counts need not be of one moment */
 }
 
 static int64_t read_time(_Atomic int64_t *count)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors of a batch for other libraries, by DLPack. */
+/* Export of a batch's tensors to other libraries by DLPack. */
 #include "dlpack.h"
 #include "feeder.h"
 #include "heap.h"
 
-/* What a tensor needs beyond its batch, which may be gone before it. */
+/* State of a tensor that may outlive its batch. */
 struct exported {
     struct DLManagedTensorVersioned managed;
     struct lade_feeder *feeder;
@@ -21,7 +21,7 @@ static void delete_exported(struct DLManagedTensorVersioned *managed)
     struct exported *e = managed->manager_ctx;
     struct lade_feeder *f = e->feeder;
 
-    /* A failure of the device is kept by the feeder; there is nobody to tell it here. In a child only memory is freed. */
+    /* The feeder keeps a device failure; a deleter cannot report it. In a child only memory is freed. */
     (void)lade_feeder_let_go(f, e->slot, 1 + e->tensor, e->done, e->handle);
     lade_heap_put(f->alloc, e);
     lade_feeder_leave(f);

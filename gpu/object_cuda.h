@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shared object for CUDA, which is loaded when cuda is asked for. It exports one name, a struct that says which sources it
- * was compiled from: the library takes only an object of its own version. Internal.
+ * The shared object for CUDA, loaded on the first use of cuda. It exports one name, a struct with the version of the
+ * sources it was compiled from: the library accepts only an object of the same version. Internal.
  */
 #ifndef LADE_GPU_OBJECT_CUDA_H
 #define LADE_GPU_OBJECT_CUDA_H
@@ -14,7 +14,7 @@
 #define LADE_CUDA_OBJECT "liblade-gpu-cuda.so"
 #define LADE_CUDA_OBJECT_SYMBOL "lade_cuda_object"
 
-/* The first three fields stay where they are in all versions. */
+/* The offsets of the first three fields are the same in all versions. */
 struct lade_cuda_object {
     uint32_t version;        /* LADE_VERSION_NUMBER */
     uint32_t backend_size;   /* of struct lade_backend */
@@ -31,7 +31,7 @@ extern const struct lade_converter_ops lade_converter_cuda;
 /*
  * Loads the object, once.
  * LADE_OK
- * LADE_ABSENT      there is none, or it is of another version; the error says which.
+ * LADE_ABSENT      there is none, or it is of another version; the error names which.
  */
 int lade_cuda_load(const struct lade_cuda_object **object, struct lade_error *error);
 

@@ -56,10 +56,10 @@ int lade_opencl_fail(struct lade_device_failure *failure, const char *call, cl_i
     return LADE_DEVICE;
 }
 
-/* A driver that was used before fork() has its threads in the other process, and a call may wait for them for ever. */
+/* A driver used before fork() has its threads in the other process, and a call may wait for them forever. */
 static bool driver_is_here(struct lade_device_failure *failure)
 {
-    static _Atomic uint64_t user; /* generation of the process that came first, + 1; 0: none yet */
+    static _Atomic uint64_t user; /* generation of the first process, + 1; 0: none yet */
     uint64_t mine = lade_fork_generation() + UINT64_C(1), first = 0;
 
     if (atomic_compare_exchange_strong_explicit(&user, &first, mine, memory_order_relaxed, memory_order_relaxed) ||
@@ -91,7 +91,7 @@ static int join(cl_context context, cl_device_id *device, struct lade_device_fai
     return lade_opencl_fail(failure, "clGetContextInfo", code);
 }
 
-/* The device of this number. A platform without devices is passed over. */
+/* The device of this number. A platform without devices is skipped. */
 static int find(unsigned number, cl_platform_id *platform, cl_device_id *device, struct lade_device_failure *failure)
 {
     cl_platform_id platforms[PLATFORMS_MAX];
@@ -154,7 +154,7 @@ int lade_opencl_build(cl_program *program, cl_context context, cl_device_id devi
     code = clBuildProgram(*program, 1, &device, "", NULL, NULL);
     if (code == CL_SUCCESS)
         return LADE_OK;
-    /* The compiler's first words say more than the code's name. */
+    /* The compiler's first words are more useful than the name of the code. */
     int status = lade_opencl_fail(failure, "clBuildProgram", code);
     char log[sizeof failure->text] = "";
     if (clGetProgramBuildInfo(*program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL) == CL_SUCCESS && *log)

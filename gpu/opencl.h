@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts that speak OpenCL share. Internal. */
+/* Declarations shared by the parts that use OpenCL. Internal. */
 #ifndef LADE_GPU_OPENCL_H
 #define LADE_GPU_OPENCL_H
 
 #define CL_TARGET_OPENCL_VERSION 200
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS /* clCreateCommandQueue: all that OpenCL 1.2 knows */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS /* clCreateCommandQueue: the only call in OpenCL 1.2 */
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <lade/feeder.h>
@@ -16,14 +16,16 @@ int lade_opencl_fail(struct lade_device_failure *failure, const char *call, cl_i
 const char *lade_opencl_text(cl_int code);
 
 /*
- * The device of this number, counted over all platforms, in their order; or where native[0] is a cl_context, it and its
- * device native[1] (NULL: its first). The context is to be released. LADE_ABSENT: there is none.
- * LADE_INVALID: a device without its context, or OpenCL was used before fork().
+ * The device of this number, counted over all platforms, in their order; or, if native[0] is a cl_context, that context
+ * and its device native[1] (NULL: its first). The caller releases the context.
+ * LADE_OK
+ * LADE_ABSENT      there is no such device.
+ * LADE_INVALID     a device without its context, or OpenCL was used before fork().
  */
 int lade_opencl_open(cl_context *context, cl_device_id *device, unsigned number, void *const native[2],
                      struct lade_device_failure *failure);
 
-/* Compiles lines of OpenCL C; where that fails the failure's text is what the compiler said. */
+/* Compiles lines of OpenCL C; on failure its text is the output of the compiler. */
 int lade_opencl_build(cl_program *program, cl_context context, cl_device_id device, cl_uint lines,
                       const char *const *line, struct lade_device_failure *failure);
 
@@ -36,7 +38,7 @@ struct lade_opencl_argument {
     size_t bytes;
 };
 
-/* Puts a kernel into the queue, with all its arguments. One thread at a time for each kernel. */
+/* Enqueues a kernel with all its arguments. One thread at a time for each kernel. */
 int lade_opencl_run(cl_command_queue queue, cl_kernel kernel, cl_uint axes, const size_t *size,
                     const struct lade_opencl_argument *argument, cl_uint arguments,
                     struct lade_device_failure *failure);

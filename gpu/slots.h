@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose turn it is with a slot: a filler, who copies, a consumer, and a filler again. Internal.
+ * The turns of a slot: a filler, the copying thread, a consumer, and a filler again. Internal.
  *
- * Batch n lies in slot n % depth. Each slot has a word that says which batch it is at and what comes next, as in the
- * queue of Vyukov (2010): n may be filled, is filled, is ready (on its way to the device), or is where the batches end.
- * The word only grows: a slot that is released is at batch n + depth. Fillers claim numbers from tail, consumers from
- * head. Copies are made in the order of the numbers, by the filler who has the baton; who has filled a slot and finds the
- * baton taken can go, since who has it looks again after putting it down. Nothing here knows of memory or devices.
+ * Batch n is in slot n % depth. Each slot has a word with the number of its batch and the next step, as in the queue of
+ * Vyukov (2010): n may be filled, is filled, is ready (its copy is enqueued), or is where the batches end. The word
+ * only grows: a released slot is at batch n + depth. Fillers claim numbers from tail, consumers from head. Copies are
+ * enqueued in the order of the numbers, by the filler that holds the baton. A filler that has filled a slot and finds
+ * the baton taken can continue, because the holder rechecks after it puts the baton down. Nothing here depends on
+ * memory or devices.
  */
 #ifndef LADE_GPU_SLOTS_H
 #define LADE_GPU_SLOTS_H
@@ -28,13 +29,13 @@ struct lade_turn {
 struct lade_slots {
     struct lade_turn *turn;
     uint64_t depth;
-    _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic uint64_t tail;  /* 2 * batches begun, plus 1 when no more are */
+    _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic uint64_t tail;  /* 2 * batches begun, plus 1 if no more will be */
     _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic uint64_t head;  /* batches taken */
-    _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic uint64_t baton; /* 2 * batches copied, plus 1 while somebody copies */
-    _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic int stop;       /* LADE_OK, or what everybody is to answer */
+    _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic uint64_t baton; /* 2 * batches copied, plus 1 while a thread copies */
+    _Alignas(LADE_SLOTS_CACHELINE_PAIR) _Atomic int stop;       /* LADE_OK, or the status that all calls return */
     _Alignas(LADE_SLOTS_CACHELINE_PAIR) struct lade_event freed;
     struct lade_event ready;
-    struct lade_event stopped; /* where threads wait for the device, which notifies nobody */
+    struct lade_event stopped; /* for threads that wait for the device, which wakes no thread */
 };
 
 static inline uint64_t lade_slot_word(uint64_t number, unsigned what)
@@ -62,7 +63,7 @@ static inline _Atomic uint64_t *lade_slot_turn(struct lade_slots *s, uint64_t nu
     return &s->turn[number % s->depth].word;
 }
 
-/* What happened to the slots, in the order of a batch's life. Each call is by the one whose turn it is. */
+/* The steps of a slot, in the order of a batch's life. Each is called by the thread whose turn it is. */
 static inline void lade_slots_filled(struct lade_slots *s, uint64_t number)
 {
     LADE_STEP();
@@ -70,26 +71,26 @@ static inline void lade_slots_filled(struct lade_slots *s, uint64_t number)
                           memory_order_seq_cst); /* [feeder.filled] -> [feeder.copy] */
 }
 
-/* Takes the baton if nobody has it and the batch that it stands at is filled. Behind lade_slots_filled(). */
+/* Takes the baton if it is free and the next batch to copy is filled. Call after lade_slots_filled(). */
 static inline bool lade_slots_baton(struct lade_slots *s, uint64_t *number)
 {
     LADE_STEP();
-    /* What the last one with the baton did is there. Whose slot is missed here is seen by the one who has it. */
+    /* Acquires the work of the last holder. If this load misses a slot, the current holder observes the slot. */
     uint64_t baton = atomic_load_explicit(&s->baton, memory_order_seq_cst); /* [feeder.baton] -> [feeder.passed] */
     if (baton % 2)
         return false;
     LADE_STEP();
-    /* The batch is complete. */
+    /* Acquires the filled batch. */
     uint64_t word =
         atomic_load_explicit(lade_slot_turn(s, baton / 2), memory_order_seq_cst); /* [feeder.copy] -> [feeder.filled] */
     *number = baton / 2;
     LADE_STEP();
     return word == lade_slot_word(baton / 2, SLOT_FILLED) &&
            atomic_compare_exchange_strong_explicit(&s->baton, &baton, baton + 1, memory_order_relaxed,
-                                                   memory_order_relaxed); /* who loses it need not look again */
+                                                   memory_order_relaxed); /* the loser need not recheck */
 }
 
-/* Puts the baton down; whoever does looks once more with lade_slots_baton(). */
+/* Puts the baton down; the caller must then recheck with lade_slots_baton(). */
 static inline void lade_slots_passed(struct lade_slots *s, uint64_t number)
 {
     LADE_STEP();
@@ -126,7 +127,10 @@ static inline void lade_slots_end(struct lade_slots *s)
     lade_slots_notify(s);
 }
 
-/* Everybody is to answer this status, from the first such call on. What was done before it is seen by who hears it. */
+/*
+ * All calls return this status, from the first call of stop on. A thread that observes it observes all that was done
+ * before.
+ */
 static inline void lade_slots_stop(struct lade_slots *s, int status)
 {
     int none = LADE_OK;
@@ -145,8 +149,11 @@ static inline int lade_slots_stopped(struct lade_slots *s)
 }
 
 /*
- * The next number to fill, to take. LADE_OK; LADE_EMPTY: not yet; LADE_CLOSED: none will come; else what stop
- * said.
+ * The next number to fill, or to take.
+ * LADE_OK
+ * LADE_EMPTY       not yet.
+ * LADE_CLOSED      there are no more.
+ * else             the status of stop.
  */
 static inline int lade_slots_claim(struct lade_slots *s, uint64_t *number)
 {
@@ -158,13 +165,13 @@ static inline int lade_slots_claim(struct lade_slots *s, uint64_t *number)
         if (stop != LADE_OK || tail % 2)
             return stop != LADE_OK ? stop : LADE_CLOSED;
         LADE_STEP();
-        /* The consumer is done with the slot. */
+        /* Acquires the slot after the consumer is done with it. */
         uint64_t word = atomic_load_explicit(lade_slot_turn(s, tail / 2),
                                              memory_order_acquire); /* [feeder.free] -> [feeder.released] */
         if (word < lade_slot_word(tail / 2, SLOT_FREE))
             return LADE_EMPTY;
         LADE_STEP();
-        /* Who gets the number gets the slot; the word says in which state it is. */
+        /* The thread that gets the number owns the slot; the word holds its state. */
         if (atomic_compare_exchange_strong_explicit(&s->tail, &tail, tail + 2, memory_order_relaxed,
                                                     memory_order_relaxed)) {
             *number = tail / 2;
@@ -173,7 +180,7 @@ static inline int lade_slots_claim(struct lade_slots *s, uint64_t *number)
     }
 }
 
-/* *number is also set with LADE_CLOSED where a slot says that the batches end there; else to UINT64_MAX. */
+/* *number is also set with LADE_CLOSED if a slot marks the end of the batches; else it is UINT64_MAX. */
 static inline int lade_slots_take(struct lade_slots *s, uint64_t *number)
 {
     int stop = lade_slots_stopped(s);
@@ -185,11 +192,11 @@ static inline int lade_slots_take(struct lade_slots *s, uint64_t *number)
     uint64_t head = atomic_load_explicit(&s->head, memory_order_relaxed); /* a guess, the exchange decides */
     for (;;) {
         LADE_STEP();
-        uint64_t tail = atomic_load_explicit(&s->tail, memory_order_relaxed); /* says only how many there are */
+        uint64_t tail = atomic_load_explicit(&s->tail, memory_order_relaxed); /* only a count */
         if (tail % 2 && head >= tail / 2)
             return LADE_CLOSED;
         LADE_STEP();
-        /* What was written about the batch is there. */
+        /* Acquires the fields of the batch. */
         uint64_t word =
             atomic_load_explicit(lade_slot_turn(s, head), memory_order_acquire); /* [feeder.take] -> [feeder.ready] */
         if (word == lade_slot_word(head, SLOT_ENDED)) {

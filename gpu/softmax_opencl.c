@@ -36,7 +36,7 @@ void lade_softmax_destroy(struct lade_softmax *s)
     free(s);
 }
 
-/* Device memory for so many numbers, all zero. */
+/* Allocates device memory for this many numbers, all zero. */
 static int get(struct lade_softmax *s, enum memory which, size_t numbers, struct lade_device_failure *failure)
 {
     cl_int code;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Two lines: neighbouring lines are fetched in pairs on current x86. */
+/* Two lines: current x86 processors fetch neighbouring lines in pairs. */
 #define LADE_CACHELINE_PAIR 128
 
 static void *lade_default_get(void *context, size_t size, size_t align)
@@ -25,7 +25,10 @@ static void lade_default_put(void *context, void *memory, size_t size)
 
 static const struct lade_alloc lade_default = {lade_default_get, lade_default_put, NULL};
 
-/* Bytes for count elements, rounded up to whole LADE_CACHELINE_PAIR units; 0 when that does not fit into size_t. */
+/*
+ * Returns the bytes for count elements, rounded up to whole LADE_CACHELINE_PAIR units; 0 if that does not fit into
+ * size_t.
+ */
 static inline size_t lade_array_size(uint64_t count, size_t element)
 {
     if (count == 0 || count > (SIZE_MAX - LADE_CACHELINE_PAIR) / element)

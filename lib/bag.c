@@ -20,7 +20,10 @@ int lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot)
     return LADE_EMPTY;
 }
 
-/* Every cell is with a slot, with a handle, on loan, or in the pool; lade_bag_create() made enough for one to be here. */
+/*
+ * Every cell belongs to a slot or a handle, is on loan, or is in the pool. lade_bag_create() made enough cells, so the
+ * pool has one.
+ */
 uint32_t lade_bag_fresh(struct lade_bag_handle *h)
 {
     uint64_t cell = 0;
@@ -34,7 +37,7 @@ void lade_bag_cell_unref(struct lade_bag_handle *h, uint32_t cell, int64_t loans
     struct lade_bag *b = h->bag;
 
     LADE_STEP();
-    /* Everybody's reading of the cell comes before its next use. */
+    /* All reads of the cell happen before its next use. */
     int64_t now =
         loans + atomic_fetch_add_explicit(&b->cell_refs[cell], loans,
                                           memory_order_release); /* [bag.cell_unref] -> [bag.cell_unref.last] */
@@ -42,18 +45,21 @@ void lade_bag_cell_unref(struct lade_bag_handle *h, uint32_t cell, int64_t loans
     LADE_STEP();
     if (now != REMOVED)
         return;
-    /* Somebody may have tried to borrow it meanwhile, and come here too; the cell may even have been in use again. */
+    /*
+     * In the meantime another thread may have tried to borrow it and reached this point too; the cell may even have
+     * been reused.
+     */
     if (!atomic_compare_exchange_strong_explicit(&b->cell_refs[cell], &last, 0, memory_order_acquire,
                                                  memory_order_acquire)) /* [bag.cell_unref.last] -> [bag.cell_unref] */
         return;
     if (b->config.kind == LADE_BAG_REFS)
         (void)lade_ref_put(ref_in(b, cell), b->config.release);
-    lade_ignore(lade_mpmc_push(h->pool, cell)); /* the pool has a slot for each cell that can come here */
+    lade_ignore(lade_mpmc_push(h->pool, cell)); /* the pool has a slot for every cell that can be pushed */
 }
 
 enum fate { HAND_OUT, DROP };
 
-/* The cell has left its slot. The handle owns it, or another free one when this one is lent. */
+/* The cell has left its slot. The handle owns it; if the cell is on loan, the handle owns another free one instead. */
 static void own_cell(struct lade_bag_handle *h, uint64_t seen, enum fate fate, bool to_scratch)
 {
     struct lade_bag *b = h->bag;
@@ -69,7 +75,7 @@ static void own_cell(struct lade_bag_handle *h, uint64_t seen, enum fate fate, b
     }
     h->spare = lade_bag_fresh(h);
     if (refs && fate == HAND_OUT)
-        (void)lade_ref_get(ref_in(b, cell)); /* the cell keeps its own for those who are just borrowing it */
+        (void)lade_ref_get(ref_in(b, cell)); /* the cell keeps its reference for threads that are borrowing it */
     if (to_scratch)
         memcpy(cell_at(b, h->spare), cell_at(b, cell), b->element);
     lade_bag_cell_unref(h, cell, REMOVED + (int64_t)times);
@@ -111,7 +117,7 @@ static inline uint64_t word_at(const struct lade_bag *b, const void *element)
                                            : *(const uint64_t *)element;
 }
 
-/* Records may be in the handle's scratch already; words and pointers have a range. */
+/* Records may already be in the handle's scratch; words and pointers have a range. */
 static inline bool is_valid(const struct lade_bag *b, const void *element)
 {
     if (b->config.kind == LADE_BAG_RECORDS)
@@ -119,7 +125,7 @@ static inline bool is_valid(const struct lade_bag *b, const void *element)
     return element && word_at(b, element) != 0 && word_at(b, element) <= LADE_BAG_WORD_MAX;
 }
 
-/* The slot word for an element, which is copied into the handle's cell unless it fits into the slot. */
+/* Returns the slot word for an element. The element is copied into the handle's cell unless it fits into the slot. */
 static inline uint64_t slot_word(struct lade_bag_handle *h, const void *element)
 {
     struct lade_bag *b = h->bag;
@@ -132,8 +138,8 @@ static inline uint64_t slot_word(struct lade_bag_handle *h, const void *element)
 }
 
 /*
- * A put found the bag closed after it had filled the slot. Takes its element out again and leaves the free cell that was
- * there before; false: somebody else has taken the element.
+ * A put found the bag closed after it had filled the slot. Removes its element again and restores the free cell that
+ * was there before. Returns false if another thread has taken the element.
  */
 static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, uint64_t before)
 {
@@ -142,7 +148,10 @@ static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, ui
 
     while ((seen & WORD_BITS) == (put & WORD_BITS)) {
         LADE_STEP();
-        /* This put may have evicted from the cell that it leaves; one that overlaps close may take and write it. */
+        /*
+         * This put may have evicted the element of the cell that it leaves. A put that overlaps close may take that
+         * cell and write it.
+         */
         if (!atomic_compare_exchange_strong_explicit(
                 &b->slot[slot], &seen, before, memory_order_release,
                 memory_order_relaxed)) /* [bag.back] -> [bag.put.turn], [bag.put.slot] */
@@ -155,7 +164,7 @@ static bool take_back(struct lade_bag_handle *h, uint64_t slot, uint64_t put, ui
     return false;
 }
 
-/* The element is in the slot that the handle knows: LADE_OK, or LADE_CLOSED and it is out again. */
+/* The element is in the slot recorded in the handle. LADE_OK; or LADE_CLOSED, and the element is removed again. */
 LADE_BAG_INLINE int complete(struct lade_bag_handle *h, uint64_t put, uint64_t before)
 {
     if (!(announce_fill(h->bag, h->slot) & ACTIVE_CLOSED))
@@ -163,7 +172,7 @@ LADE_BAG_INLINE int complete(struct lade_bag_handle *h, uint64_t put, uint64_t b
     return take_back(h, h->slot, put, before) ? unless_closed(h->bag, LADE_CLOSED) : LADE_OK;
 }
 
-/* Put number t goes to slot t % capacity, in place of what put t - capacity left there. */
+/* Put number t fills slot t % capacity and replaces what put t - capacity left there. */
 static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
 {
     struct lade_bag *b = h->bag;
@@ -181,7 +190,7 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
         LADE_STEP();
         uint64_t behind = (atomic_load_explicit(&b->ticket, memory_order_relaxed) - ticket) / LAPS_APART;
         if (behind >= n || (int16_t)((lap - (seen & LAP_BITS)) >> LAP_SHIFT) <= 0) {
-            /* A later put has been here: this element is older, and due to go. */
+            /* A later put has filled this slot. This element is older and must leave. */
             release_element(h, put, DROP, NULL, false);
             return LADE_OK;
         }
@@ -198,7 +207,7 @@ static int put_in_turn(struct lade_bag_handle *h, uint64_t put)
     return complete(h, put | lap, lap | h->spare);
 }
 
-/* Replaces a random element, which the handle then knows. LADE_OK, LADE_EMPTY, LADE_CLOSED. */
+/* Replaces a random element, which is recorded in the handle. LADE_OK, LADE_EMPTY, LADE_CLOSED. */
 static inline int swap(struct lade_bag_handle *h, uint64_t put)
 {
     int status = choose_among(h, EXCHANGE, put, slots_to_try(h->bag), 0, false);
@@ -255,14 +264,14 @@ bool lade_bag_may_sample(struct lade_bag_handle *h)
 
 static bool is_within_budget(const struct lade_bag *b, uint64_t size)
 {
-    uint64_t out = sum(b, BYTES_OUT); /* first, so that what comes and goes meanwhile is not missed */
+    uint64_t out = sum(b, BYTES_OUT); /* first, so that elements that come and leave in the meantime are not missed */
     uint64_t in = sum(b, BYTES_IN);
-    uint64_t held = in > out ? in - out : 0; /* a draw may be counted before its put is */
+    uint64_t held = in > out ? in - out : 0; /* a draw may be counted before its put */
 
     return size <= b->config.byte_budget && held <= b->config.byte_budget - size;
 }
 
-/* Makes sure that the byte budget has room, evicting if that is the way of this bag. */
+/* Ensures that size bytes fit into the byte budget; evicts if the bag is configured to. */
 static bool reserve_bag_bytes(struct lade_bag_handle *h, uint64_t size)
 {
     struct lade_bag *b = h->bag;
@@ -276,20 +285,20 @@ static bool reserve_bag_bytes(struct lade_bag_handle *h, uint64_t size)
     return true;
 }
 
-/* A valid word, when the slot that this handle knows to be free does not do, or it knows none. */
+/* Puts a valid word if the free slot that the handle remembers is not usable, or if it remembers none. */
 LADE_BAG_NOINLINE int put_word_slow(struct lade_bag_handle *h, uint64_t word)
 {
     struct lade_bag *b = h->bag;
 
     LADE_STEP();
-    uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* announce_fill() looks again */
+    uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* announce_fill() checks again */
     if (h->remembered == 0 && !(active & ACTIVE_CLOSED) && look_ahead(h, slots_in(b, used(active))) &&
         fill(h, recall(h), 0, word, true))
         return complete(h, word, 0);
     return put_anywhere(h, word, true);
 }
 
-/* The usual put: a word, into the slot that this handle emptied last. */
+/* The common put: a word, into the slot that this handle emptied last. */
 LADE_BAG_INLINE int put_word(struct lade_bag_handle *h, uint64_t word)
 {
     struct lade_bag *b = h->bag;
@@ -299,7 +308,7 @@ LADE_BAG_INLINE int put_word(struct lade_bag_handle *h, uint64_t word)
     if (h->remembered == 0)
         return put_word_slow(h, word);
     LADE_STEP();
-    uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* announce_fill() looks again */
+    uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* announce_fill() checks again */
     uint64_t slot = h->free_hints[h->last % REMEMBERED];
     if ((active & ACTIVE_CLOSED) || slot >= used(active) * LADE_BAG_GROUP || !fill(h, slot, 0, word, true))
         return put_word_slow(h, word);
@@ -309,8 +318,8 @@ LADE_BAG_INLINE int put_word(struct lade_bag_handle *h, uint64_t word)
 }
 
 /*
- * Close came while words were put into these slots. Takes them back, the last one first, up to one that somebody has drawn,
- * for what was put is the beginning of a batch. The number that stays.
+ * The bag was closed while words were put into these slots. Takes them back, the last one first, down to a word that
+ * another thread has drawn, because the words put must be a prefix of the batch. Returns the number that stays.
  */
 LADE_BAG_NOINLINE size_t take_back_many(struct lade_bag_handle *h, const uint32_t *at, const uint64_t *word,
                                         size_t done)
@@ -330,9 +339,9 @@ static inline bool fill_next(_Atomic uint64_t *slot, const uint32_t *at, const u
 }
 
 /*
- * Puts words into what is free from the cursor on. The number put; whether much was free. Several slots are filled before
- * the words that must hear of it are looked at: no put of the batch is complete until then. The first that fails ends it,
- * so that the processor need not wait for one to know the next.
+ * Puts words into free slots from the cursor on. Returns the number put, and whether many slots were free. Several
+ * slots are filled before the group and active words are updated: no put of the batch is complete until then. The first
+ * failure ends the batch, so that the processor does not wait for one slot before it tries the next.
  */
 static inline size_t put_some(struct lade_bag_handle *h, uint64_t slots, const uint64_t *word, size_t count,
                               bool *roomy)
@@ -361,8 +370,8 @@ static inline size_t put_some(struct lade_bag_handle *h, uint64_t slots, const u
 }
 
 /*
- * Words, some at a time; into a further group where these are nearly full; one by one where that does not help, and as long
- * as each finds the bag full and evicts.
+ * Puts words in small batches. If the groups in use are nearly full, takes another group into use. Puts words one by
+ * one if that does not help, or while each put finds the bag full and evicts.
  */
 static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t count)
 {
@@ -373,7 +382,7 @@ static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t 
 
     for (int empty = 0; done < count;) {
         LADE_STEP();
-        uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* announce_fill() looks again */
+        uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* announce_fill() checks again */
         uint64_t slots = slots_in(b, used(active));
         size_t n = 0;
         if (!(active & ACTIVE_CLOSED) && slots > 0 && empty < 4) {
@@ -422,7 +431,7 @@ LADE_BAG_NOINLINE int put_any(struct lade_bag_handle *h, const void *element, ui
         add(h, BYTES_IN, size);
         notify(b, &b->arrived);
         if (b->config.bytes && b->config.full != LADE_BAG_REJECT)
-            notify(b, &b->left); /* it may have evicted something larger */
+            notify(b, &b->left); /* it may have evicted a larger element */
     }
     return status;
 }
@@ -451,7 +460,7 @@ int lade_bag_put_sampled(struct lade_bag_handle *h, const void *element, uint64_
     uint32_t cell = h->spare;
     int status = put_one(h, element, times);
 
-    /* If the cell has gone into a slot: the loans that the slot word counts have all been given back. */
+    /* If the cell has moved into a slot: all loans that the slot word counts have been given back. */
     if (h->bag->cells && times > 0 && h->spare != cell)
         lade_bag_cell_unref(h, cell, -(int64_t)times);
     return status;
@@ -530,7 +539,7 @@ LADE_BAG_INLINE int finish_exchange(struct lade_bag_handle *h, void *out)
 {
     (void)announce_fill(h->bag, h->slot);
     release_element(h, h->seen, HAND_OUT, out, true);
-    add(h, PUT, 1); /* as many elements as before: nobody waits for that */
+    add(h, PUT, 1); /* the number of elements is unchanged: no thread waits for that */
     return LADE_OK;
 }
 
@@ -553,7 +562,7 @@ LADE_BAG_INLINE int exchange_one(struct lade_bag_handle *h, const void *in, void
     if (word - 1 >= LADE_BAG_WORD_MAX)
         return LADE_INVALID;
     LADE_STEP();
-    uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* how far to look, no more */
+    uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* only the number of slots to scan */
     if (active & ACTIVE_CLOSED)
         return unless_closed(b, LADE_CLOSED);
     uint64_t slots = slots_in(b, used(active));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a bag, shared by lib/bag*.c. Internal. */
+/* The internal structures of a bag, shared by lib/bag*.c. Internal. */
 #ifndef LADE_LIB_BAG_H
 #define LADE_LIB_BAG_H
 
@@ -13,27 +13,28 @@
 
 #include <stdatomic.h>
 
-/* Checkers take smaller ones. */
+/* Checkers define smaller numbers. */
 #ifndef LADE_BAG_GROUP
 #define LADE_BAG_GROUP 64 /* slots in a group, at most 64 */
 #endif
 #ifndef LADE_BAG_TRIES
-#define LADE_BAG_TRIES 64 /* random slots that a draw looks at, at least, before it goes through the groups */
+#define LADE_BAG_TRIES 64 /* minimum number of random slots that a draw probes before it scans the groups */
 #endif
 #ifndef LADE_BAG_BELOW
 #define LADE_BAG_BELOW lade_random_below
 #include "prefetch.h"
-#define LADE_BAG_AHEAD 4 /* random words that are known before their turn; two slots each */
+#define LADE_BAG_AHEAD 4 /* random words generated ahead of use; two slots each */
 #else
 #define LADE_BAG_AHEAD 0
 #define lade_prefetch(place) ((void)(place))
 #endif
 
 /*
- * A slot is one word. Words: the word itself, 0 when empty. Other kinds: the number of a cell, which holds the element
- * when CELL_HELD is set and is free otherwise; so every slot and every handle owns a cell at any time, put and draw
- * trade cells, and nothing is written in place. The upper bits count how often the element was sampled; LAP tells rounds
- * of LADE_BAG_EVICT_OLDEST apart; otherwise these bits name the handle that put the cell, so that it knows its own.
+ * A slot is one word. Words: the word itself, 0 if empty. Other kinds: the number of a cell, which holds the element if
+ * CELL_HELD is set and is free otherwise. So every slot and every handle owns a cell at any time, put and draw trade
+ * cells, and nothing is written in place. The upper bits count how often the element was sampled. Under
+ * LADE_BAG_EVICT_OLDEST, LAP distinguishes rounds; otherwise these bits name the handle that put the cell, so that the
+ * handle recognises its own cells.
  */
 #define TIMES_SHIFT 48
 #define TIMES_ONE (UINT64_C(1) << TIMES_SHIFT)
@@ -45,12 +46,15 @@
 #define LAP_BITS (UINT64_C(0xffff) << LAP_SHIFT)
 #define LAPS_APART (UINT64_C(1) << 14) /* a put that is further behind does not rely on the bits */
 
-/* A group word: version and state. GROUP_EMPTY: no completed put is left undrawn in it. FULL: no completed draw left a slot. */
+/*
+ * A group word: version and state. GROUP_EMPTY: it holds no element whose put has completed. FULL: it has no free slot
+ * whose draw has completed.
+ */
 enum group_state { OPEN, CHECK_EMPTY, GROUP_EMPTY, CHECK_FULL, FULL };
 #define STATE_BITS UINT64_C(7)
 #define STATE_VERSION UINT64_C(8)
 
-/* The active word: version, flags, and how many groups are in use. None in use: the bag is empty. */
+/* The active word: version, flags, and the number of groups in use. If no group is in use, the bag is empty. */
 #define USED_BITS ((UINT64_C(1) << 30) - 1)
 #define ACTIVE_CHECK (UINT64_C(1) << 30)
 #define ACTIVE_CLOSED (UINT64_C(1) << 31)
@@ -61,16 +65,16 @@ enum group_state { OPEN, CHECK_EMPTY, GROUP_EMPTY, CHECK_FULL, FULL };
 
 enum count { PUT, DRAWN, EVICTED, SAMPLED, GIVEN_BACK, BYTES_IN, BYTES_OUT, SAW_FULL, SAW_EMPTY, SCANNED, COUNTS };
 
-#define REMEMBERED 16 /* slots that a handle emptied or saw free */
+#define REMEMBERED 16 /* slots that a handle emptied or found free */
 
 struct lade_bag_handle {
     _Alignas(LADE_CACHELINE_PAIR) struct lade_bag *bag;
     struct lade_mpmc_handle *pool;
-    uint64_t half;                   /* of a random word, not yet used, and a bit above it; 0: none */
-    uint64_t cursor;                 /* the next slot that a put looks at */
+    uint64_t half;                   /* unused half of a random word, and a bit above it; 0: none */
+    uint64_t cursor;                 /* the next slot that a put inspects */
     uint64_t seen;                   /* the slot word that the last choice found */
     uint64_t slot;                   /* the slot that the last put filled */
-    uint32_t free_hints[REMEMBERED]; /* by this handle, or seen free: likely to be so still, and in this core's cache */
+    uint32_t free_hints[REMEMBERED]; /* slots probably still free, and in this core's cache */
     uint32_t last, remembered;
     uint32_t spare; /* the free cell that this handle owns */
     uint32_t number;
@@ -86,16 +90,16 @@ struct lade_bag {
     uint64_t groups;
     uint64_t held; /* a slot word with one of these bits holds an element */
     bool cells;
-    bool plain; /* words that need nothing but to be moved */
+    bool plain; /* words that only need to be moved */
     unsigned char *cell;
     size_t element; /* bytes */
     size_t stride;  /* of cells */
     uint64_t cell_count;
-    _Atomic int64_t *cell_refs; /* of each cell: taken through it minus given back, REMOVED when its element has left */
+    _Atomic int64_t *cell_refs; /* per cell: loans taken minus loans given back, plus REMOVED if its element has left */
     struct lade_mpmc *pool;     /* free cells that no slot and no handle owns */
     struct lade_bag_handle *handle;
     struct lade_bag_config config;
-    /* read by every operation, written now and then */
+    /* read by every operation, written rarely */
     _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t active;
     _Atomic uint64_t full_state; /* version and OPEN, CHECK_FULL or FULL, of the whole bag */
     struct lade_event arrived, left;
@@ -104,8 +108,8 @@ struct lade_bag {
 };
 
 /*
- * What every operation passes through is compiled twice, for plain bags and for all, and what is seldom needed is kept
- * out of it, for it would cost registers.
+ * The path of every operation is compiled twice, for plain bags and for all bags. Rarely used code is kept out of it,
+ * because it would cost registers.
  */
 #define LADE_BAG_INLINE static inline __attribute__((always_inline))
 #define LADE_BAG_NOINLINE static __attribute__((noinline))
@@ -113,40 +117,40 @@ struct lade_bag {
 enum act { DRAW, EXCHANGE, SAMPLE, VISIT };
 
 /*
- * Chooses an element uniformly and acts on its slot: empties it, replaces it by put, or counts a sampling. The handle
- * knows the slot word as it was. LADE_OK, LADE_EMPTY, LADE_CLOSED.
+ * Chooses an element uniformly and acts on its slot: empties it, replaces the element by put, or counts a sample.
+ * Records the previous slot word in the handle. LADE_OK, LADE_EMPTY, LADE_CLOSED.
  */
 int lade_bag_choose(struct lade_bag_handle *h, enum act act, uint64_t put);
 
-/* The same, after trying did not help: one pass after the other through the groups. */
+/* The same, after random probes failed: repeated scans of the groups. */
 int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t put);
 
-/* Puts into whichever slot is free. The handle knows which. LADE_OK or LADE_FULL. */
+/* Puts into any free slot and records it in the handle. LADE_OK or LADE_FULL. */
 int lade_bag_fill_or_full(struct lade_bag_handle *h, uint64_t put);
 
-/* Borrows the element of a slot; words are read. The handle knows the slot word. LADE_OK or LADE_EMPTY. */
+/* Borrows the element of a slot; words are read. Records the slot word in the handle. LADE_OK or LADE_EMPTY. */
 int lade_bag_borrow(struct lade_bag_handle *h, uint64_t slot);
 
-/* Adds to a cell's loans; when the element has left and nobody borrows it any more, the cell is free. */
+/* Adds to a cell's loans. If the element has left and no thread borrows it, the cell becomes free. */
 void lade_bag_cell_unref(struct lade_bag_handle *h, uint32_t cell, int64_t loans);
 
-/* A free cell from the pool. There is one: see lade_bag_create(). */
+/* Returns a free cell from the pool. There always is one: see lade_bag_create(). */
 uint32_t lade_bag_fresh(struct lade_bag_handle *h);
 
-/* The element of a slot word leaves the byte budget. */
+/* Subtracts the element of a slot word from the byte budget. */
 void lade_bag_count_bytes_out(struct lade_bag_handle *h, uint64_t seen);
 
-/* A put of an element that was sampled times often already; 0xffff stands for that or more. As lade_bag_put(). */
+/* Puts an element that was already sampled times times; 0xffff stands for that or more. Statuses as lade_bag_put(). */
 int lade_bag_put_sampled(struct lade_bag_handle *h, const void *element, uint64_t times);
 
-/* lade_bag_for_each(), whose visit() also hears how often the element was sampled. */
+/* As lade_bag_for_each(), but visit() also gets how often the element was sampled. */
 size_t lade_bag_visit(struct lade_bag_handle *h, bool (*visit)(void *context, const void *element, uint64_t times),
                       void *context);
 
-/* The ratio limit lets another sample pass. */
+/* Whether the ratio limit allows another sample. */
 bool lade_bag_may_sample(struct lade_bag_handle *h);
 
-/* Whether what was counted decides who may go on. */
+/* Whether the counts decide which operations may continue. */
 static inline bool has_limits(const struct lade_bag *b)
 {
     return b->config.samples_per_insert > 0 || b->config.bytes;
@@ -160,7 +164,7 @@ static inline void notify(const struct lade_bag *b, struct lade_event *event)
         lade_event_notify_all_seq_cst(event);
 }
 
-/* A cheap check: a put checks again when its element is inside, and CLOSED is returned by unless_closed(). */
+/* A cheap check: a put checks again after it has filled a slot, and unless_closed() returns CLOSED. */
 static inline bool is_closed(struct lade_bag *b)
 {
     LADE_STEP();
@@ -168,9 +172,10 @@ static inline bool is_closed(struct lade_bag *b)
 }
 
 /*
- * The status, or LADE_CLOSED if the bag is closed. What the closing thread did before happens before the return. It may have
- * stopped before it woke the waiting threads, so every thread that finds the bag closed wakes them. A thread that waits
- * without being woken here announced itself later, and then this is sequentially consistent with its own check.
+ * Returns the status, or LADE_CLOSED if the bag is closed. Everything that the closing thread did before happens before
+ * the return. That thread may have stopped before it woke the waiting threads, so every thread that finds the bag
+ * closed wakes them. A thread that waits and is not woken here announced itself later; then its own check is
+ * sequentially consistent with this load.
  */
 static inline int unless_closed(struct lade_bag *b, int status)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creation, handles and the end of a bag. */
+/* Creation, handles and destruction of a bag. */
 #include "bag.h"
 
 #include "seed.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define CELL_ALIGN 64 /* of records that fill a line */
+#define CELL_ALIGN 64 /* alignment of records that fill a line */
 
 static bool is_valid_config(const struct lade_bag_config *c)
 {
@@ -45,9 +45,9 @@ static size_t stride_of(size_t element)
 }
 
 /*
- * Cells beyond the slots', for each handle: the one that it owns, the one that it is taking out of a slot or has just
- * taken out, one lent for the moment of a sample or a visit, and its loans. So a handle that needs one from the pool
- * finds it there.
+ * Cells in addition to those of the slots, per handle: the one that it owns, the one that it is taking or has just
+ * taken out of a slot, one lent during a sample or a visit, and its loans. So a handle that needs a cell always finds
+ * one in the pool.
  */
 static uint64_t cells_of_handles(const struct lade_bag_config *c)
 {
@@ -176,7 +176,7 @@ int lade_bag_create_sized(struct lade_bag **bag, const struct lade_bag_config *c
     return LADE_OK;
 }
 
-/* Nobody else is there, so each element that a slot holds is ours. */
+/* No other thread uses the bag, so each element in a slot can be dropped. */
 static void drop_all(struct lade_bag *b)
 {
     for (uint64_t i = 0; i < b->config.capacity; i++) {
@@ -206,7 +206,7 @@ int lade_bag_join(struct lade_bag *b, struct lade_bag_handle **handle)
 {
     for (unsigned i = 0; i < b->config.handles; i++) {
         LADE_STEP();
-        /* What the last owner knew of slots and cells is complete. */
+        /* The previous owner's records of slots and cells are complete. */
         uint32_t taken =
             atomic_fetch_or_explicit(&b->handle[i].taken, 1, memory_order_acquire); /* [bag.join] -> [bag.leave] */
         if (taken)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* How draws and puts find a slot of a bag by trying some. Internal. */
+/* How draws and puts find a slot of a bag by random probes. Internal. */
 #ifndef LADE_LIB_BAG_PROBE_H
 #define LADE_LIB_BAG_PROBE_H
 
 #include "bag_slot.h"
 
-/* How a put looks for a free slot before it takes more groups into use. */
+/* How a put searches for a free slot before it takes more groups into use. */
 #ifndef LADE_BAG_PROBES
 #define LADE_BAG_PROBES 32  /* neighbouring slots */
-#define LADE_BAG_RESTARTS 4 /* random places */
+#define LADE_BAG_RESTARTS 4 /* random positions */
 #endif
 
 #define SLOTS_IN_LINE 8
@@ -16,8 +16,8 @@
 #define BATCH_AHEAD (8 * SLOTS_IN_LINE)    /* the same, for a batch */
 
 /*
- * One in so many slots is free where a batch goes without taking a further group into use. Looking at slots costs a batch as
- * much as filling them; draws pay with as many tries in vain.
+ * A batch takes another group into use if fewer than one in ROOMY slots is free. Inspecting a slot costs a batch as
+ * much as filling it; draws pay with as many failed probes.
  */
 #ifndef ROOMY
 #define ROOMY 3
@@ -25,7 +25,7 @@
 #define AT_ONCE 64 /* words of a batch that are put before they are completed */
 
 #if LADE_BAG_AHEAD > 0
-/* The slots that a random word stands for, unless they are rejected when it is its turn. */
+/* Prefetches the slots that a random word selects, unless they are rejected later. */
 static inline void prefetch_slots(const struct lade_bag *b, uint64_t word, uint64_t slots)
 {
     lade_prefetch(&b->slot[(word & UINT32_MAX) * slots >> 32]);
@@ -47,8 +47,9 @@ static uint64_t next_word(struct lade_bag_handle *h, uint64_t slots)
 }
 
 /*
- * A slot, each exactly equally likely: lade_random_below() with half a word, for there are at most LADE_BAG_MAX slots.
- * The words are known some time before they are used, so that the lines come in the meantime.
+ * Returns a slot, each exactly equally likely: lade_random_below() with half a word, because there are at most
+ * LADE_BAG_MAX slots. The words are generated some time before they are used, so that the cache lines arrive in the
+ * meantime.
  */
 LADE_BAG_INLINE uint64_t pick(struct lade_bag_handle *h, uint64_t slots)
 {
@@ -67,7 +68,7 @@ LADE_BAG_INLINE uint64_t pick(struct lade_bag_handle *h, uint64_t slots)
     }
 }
 
-/* As pick(), if that takes neither more random words nor a second one. */
+/* As pick(), if that needs neither a refill nor a second random word. */
 LADE_BAG_INLINE bool pick_at_once(struct lade_bag_handle *h, uint64_t slots, uint64_t *slot)
 {
     struct lade_random *r = &h->random;
@@ -103,16 +104,16 @@ LADE_BAG_INLINE bool pick_at_once(struct lade_bag_handle *h, uint64_t slots, uin
 }
 #endif
 
-/* How far to look. */
+/* The number of slots to probe. */
 LADE_BAG_INLINE uint64_t slots_to_try(struct lade_bag *b)
 {
     LADE_STEP();
-    return slots_in(b, used(atomic_load_explicit(&b->active, memory_order_relaxed))); /* no more than a hint */
+    return slots_in(b, used(atomic_load_explicit(&b->active, memory_order_relaxed))); /* only a hint */
 }
 
 /*
- * Chooses among that many slots, after so many tries. Most choices in a plain bag are made by the first try, which calls
- * no other function and so needs no registers saved: choose_at_once(). What it leaves to be done is done here.
+ * Chooses among the first slots, after some probes were already made. In a plain bag the first probe makes most
+ * choices. It calls no other function, so no registers are saved: choose_at_once(). This function does the rest.
  */
 LADE_BAG_INLINE int choose_among(struct lade_bag_handle *h, enum act act, uint64_t put, uint64_t slots, uint64_t tried,
                                  bool plain)
@@ -142,7 +143,7 @@ LADE_BAG_INLINE bool fill_from_cursor(struct lade_bag_handle *h, uint64_t slots,
 {
     _Atomic uint64_t *slot = h->bag->slot;
     uint64_t held = plain ? WORD_BITS : h->bag->held;
-    uint64_t at = h->cursor < slots ? h->cursor : 0; /* what was looked at longest ago */
+    uint64_t at = h->cursor < slots ? h->cursor : 0; /* the slot inspected longest ago */
     uint64_t end = at + LADE_BAG_PROBES < slots ? at + LADE_BAG_PROBES : slots;
 
     for (; at < end; at++) {
@@ -159,7 +160,7 @@ LADE_BAG_INLINE bool fill_from_cursor(struct lade_bag_handle *h, uint64_t slots,
     return false;
 }
 
-/* Takes a slot off those that the handle remembers, of which there are some. */
+/* Removes and returns one of the slots that the handle remembers; there must be one. */
 static inline uint64_t recall(struct lade_bag_handle *h)
 {
     h->remembered--;
@@ -167,13 +168,13 @@ static inline uint64_t recall(struct lade_bag_handle *h)
 }
 
 /*
- * Remembers, in a plain bag, the free ones of some slots from the cursor on; nothing was remembered before. Whether a slot
- * is free cannot be foretold, so there is no branch for each.
+ * Remembers the free slots among some slots from the cursor on, in a plain bag; no slot was remembered before. Whether
+ * a slot is free cannot be predicted, so there is no branch per slot.
  */
 static inline bool look_ahead(struct lade_bag_handle *h, uint64_t slots)
 {
     _Atomic uint64_t *slot = h->bag->slot;
-    uint64_t at = h->cursor < slots ? h->cursor : 0; /* what was looked at longest ago */
+    uint64_t at = h->cursor < slots ? h->cursor : 0; /* the slot inspected longest ago */
     uint64_t end = at + LADE_BAG_PROBES < slots ? at + LADE_BAG_PROBES : slots;
     uint32_t found = 0;
 
@@ -192,7 +193,7 @@ static inline bool look_ahead(struct lade_bag_handle *h, uint64_t slots)
     return found > 0;
 }
 
-/* Notes the slot; the next one takes its place unless it looks free. */
+/* Notes the slot; the next note overwrites it unless the slot looks free. */
 static inline size_t note_if_free(const _Atomic uint64_t *slot, uint64_t i, uint32_t *at, size_t found)
 {
     LADE_STEP();
@@ -209,8 +210,8 @@ static inline size_t note_four(const _Atomic uint64_t *slot, uint64_t i, uint32_
 }
 
 /*
- * Finds free slots of a plain bag from the cursor's line on, in order. Again no branch for each. The number found, at
- * most a line's more than wanted; whether much was free.
+ * Finds free slots of a plain bag from the cursor's cache line on, in order, without a branch per slot. Returns the
+ * number found, which exceeds wanted by at most one line, and whether many slots were free.
  */
 static inline size_t find_free(struct lade_bag_handle *h, uint64_t slots, size_t wanted, uint32_t *at, bool *roomy)
 {
@@ -232,7 +233,7 @@ static inline size_t find_free(struct lade_bag_handle *h, uint64_t slots, size_t
     return found;
 }
 
-/* Tries the slots that this handle emptied, then some from the cursor, then from random places. */
+/* Tries the slots that this handle emptied, then some from the cursor on, then some from random positions. */
 LADE_BAG_INLINE bool fill_nearby(struct lade_bag_handle *h, uint64_t slots, uint64_t put, bool plain)
 {
     if (slots == 0)
@@ -251,7 +252,10 @@ LADE_BAG_INLINE bool fill_nearby(struct lade_bag_handle *h, uint64_t slots, uint
     return false;
 }
 
-/* Takes more groups into use than active says, and goes there. False when active has changed meanwhile. */
+/*
+ * Takes more groups into use than active records, and moves the cursor there. False if active has changed in the
+ * meantime.
+ */
 static inline bool use_more(struct lade_bag_handle *h, uint64_t active, uint64_t more)
 {
     struct lade_bag *b = h->bag;
@@ -266,14 +270,14 @@ static inline bool use_more(struct lade_bag_handle *h, uint64_t active, uint64_t
     return true;
 }
 
-/* Finds a free slot for put, taking more groups into use if need be. LADE_OK, LADE_FULL, LADE_CLOSED. */
+/* Finds a free slot for put; takes more groups into use if necessary. LADE_OK, LADE_FULL, LADE_CLOSED. */
 LADE_BAG_INLINE int place(struct lade_bag_handle *h, uint64_t put, bool plain)
 {
     struct lade_bag *b = h->bag;
 
     for (;;) {
         LADE_STEP();
-        uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* announce_fill() looks again */
+        uint64_t active = atomic_load_explicit(&b->active, memory_order_relaxed); /* announce_fill() checks again */
         uint64_t groups = used(active);
         if (active & ACTIVE_CLOSED)
             return unless_closed(b, LADE_CLOSED);

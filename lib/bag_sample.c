@@ -2,7 +2,7 @@
 /* Elements that are lent or visited and stay in the bag. */
 #include "bag.h"
 
-/* The cell in the slot word is borrowed: hands its element out. Records stay borrowed, others are read at once. */
+/* The cell in the slot word is borrowed: returns its element. Records stay borrowed, others are read at once. */
 static void lend(struct lade_bag_handle *h, uint32_t cell, struct lade_loan *loan)
 {
     struct lade_bag *b = h->bag;
@@ -21,7 +21,7 @@ static void lend(struct lade_bag_handle *h, uint32_t cell, struct lade_loan *loa
     lade_bag_cell_unref(h, cell, -1);
 }
 
-/* The sample that reached the limit took the element out. */
+/* The sample that reached the limit has removed the element. */
 static void sampled_out(struct lade_bag_handle *h, uint64_t seen)
 {
     if (h->bag->config.bytes)

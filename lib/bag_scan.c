@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What draws and puts do when trying a few slots was not enough: go through the groups, up to a certain EMPTY or FULL. */
+/* The slow path of draws and puts, after random probes failed: they scan the groups until EMPTY or FULL is certain. */
 #include "bag_slot.h"
 
-/* The slots of group j that hold an element, as bits. */
+/* Returns the slots of group j that hold an element, as bits. */
 static uint64_t held_in(const struct lade_bag *b, uint64_t j, uint64_t count)
 {
     _Atomic uint64_t *slot = &b->slot[j * LADE_BAG_GROUP];
@@ -18,8 +18,8 @@ static uint64_t held_in(const struct lade_bag *b, uint64_t j, uint64_t count)
 }
 
 /*
- * Which slots of group j hold an element (want_held) or are free (otherwise), as bits. When there are none the group's
- * word is made to say so, and lets the next caller skip the slots.
+ * Returns the slots of group j that hold an element (want_held) or are free (otherwise), as bits. If there are none,
+ * records that in the group's word, so that the next caller can skip the slots.
  */
 static inline uint64_t look_at_group(struct lade_bag *b, uint64_t j, bool want_held)
 {
@@ -47,7 +47,7 @@ static inline uint64_t look_at_group(struct lade_bag *b, uint64_t j, bool want_h
     }
 }
 
-/* The place of a random bit of the mask. */
+/* Returns the position of a random bit of the mask. */
 static uint64_t random_bit(struct lade_bag_handle *h, uint64_t mask)
 {
     uint64_t skip = LADE_BAG_BELOW(&h->random, (uint64_t)__builtin_popcountll(mask));
@@ -57,7 +57,7 @@ static uint64_t random_bit(struct lade_bag_handle *h, uint64_t mask)
     return (uint64_t)__builtin_ctzll(mask);
 }
 
-/* The bag is empty, which others may have to know: a draw that made it so may not have come to say that there is room. */
+/* The bag is empty, hence not full. Reopens full_state: the draw that emptied the bag may not have done so yet. */
 static int saw_empty(struct lade_bag_handle *h, uint64_t active)
 {
     struct lade_bag *b = h->bag;
@@ -67,7 +67,7 @@ static int saw_empty(struct lade_bag_handle *h, uint64_t active)
         atomic_load_explicit(&b->full_state, memory_order_seq_cst); /* [bag.empty.full_state] -> [bag.full.check] */
     while (state_of(full_state) != OPEN) {
         LADE_STEP();
-        /* It is enough that who announced a check finds the word changed. */
+        /* It is enough that the thread that announced a check finds the word changed. */
         if (atomic_compare_exchange_strong_explicit(&b->full_state, &full_state, next_state(full_state, OPEN),
                                                     memory_order_relaxed, memory_order_relaxed))
             break;
@@ -76,7 +76,7 @@ static int saw_empty(struct lade_bag_handle *h, uint64_t active)
     return active & ACTIVE_CLOSED ? unless_closed(b, LADE_CLOSED) : LADE_EMPTY;
 }
 
-/* One pass through the groups in use keeps a slot, each one seen to hold an element with the same probability. */
+/* One scan of the groups in use selects a slot. Each slot found to hold an element has the same probability. */
 static inline bool pass(struct lade_bag_handle *h, uint64_t groups, uint64_t *slot)
 {
     uint64_t total = 0, chosen = 0, chosen_mask = 0;
@@ -124,7 +124,7 @@ int lade_bag_choose_by_passes(struct lade_bag_handle *h, enum act act, uint64_t 
     }
 }
 
-/* Looks for a free slot in every group. */
+/* Searches every group for a free slot. */
 static bool fill_anywhere(struct lade_bag_handle *h, uint64_t put)
 {
     struct lade_bag *b = h->bag;
@@ -142,7 +142,7 @@ static bool fill_anywhere(struct lade_bag_handle *h, uint64_t put)
     return false;
 }
 
-/* The bag is full, which others may have to know: a put that made it so may not have come to say that it is not empty. */
+/* The bag is full, hence not empty. Updates active: the put that filled the bag may not have done so yet. */
 static int saw_full(struct lade_bag_handle *h)
 {
     struct lade_bag *b = h->bag;

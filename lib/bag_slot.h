@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens at one slot of a bag, and the words that must hear of it. Internal. */
+/* Operations on one slot of a bag, and updates of the words that record them. Internal. */
 #ifndef LADE_LIB_BAG_SLOT_H
 #define LADE_LIB_BAG_SLOT_H
 
 #include "bag.h"
 
 /*
- * EMPTY and FULL are certified, not counted, because a counter shared by all would cost more than the operations.
+ * EMPTY and FULL are certified, not counted, because a counter shared by all threads would cost more than the
+ * operations.
  *
- * EMPTY. Whoever finds nothing announces a check (ACTIVE_CHECK), goes through the groups, and takes the active word down to no
- * groups in use if nobody has touched it since. A put that completes takes the announcement back, so that an element
- * which was put behind the one who looks is not missed. Groups have the same protocol on a smaller scale (CHECK_EMPTY,
- * GROUP_EMPTY), so that the next one need not look at their slots again. A check belongs to nobody: any thread can finish it,
- * and one that stops in the middle of it is not missed.
+ * EMPTY. A thread that finds nothing announces a check (ACTIVE_CHECK) and scans the groups. If no thread has changed
+ * the active word since, it sets that word to no groups in use. A put that completes withdraws the announcement, so
+ * that an element put behind the scan position is not missed. Groups use the same protocol on a smaller scale
+ * (CHECK_EMPTY, GROUP_EMPTY), so that the next thread need not inspect their slots again. No thread owns a check: any
+ * thread can finish it, and a thread that stops in the middle of one blocks no other.
  *
- * FULL is the mirror image: full_state instead of active, CHECK_FULL and FULL, and draws take the announcement back.
+ * FULL is the mirror image: full_state instead of active, CHECK_FULL and FULL, and draws withdraw the announcement.
  *
- * Each announcement and the look after it, and each change of a slot and the look at the words after it, are sequentially
- * consistent: one of the two sees the other.
+ * Each announcement and the scan after it, and each change of a slot and the check of the words after it, are
+ * sequentially consistent: one of the two observes the other.
  */
 
 static inline enum group_state state_of(uint64_t word)
@@ -35,19 +36,19 @@ static inline uint64_t used(uint64_t active)
     return active & USED_BITS;
 }
 
-/* The active word that follows, without a check. */
+/* Returns the next active word, without a check. */
 static inline uint64_t next_active(uint64_t active, uint64_t groups)
 {
     return ((active & ~(USED_BITS | ACTIVE_CHECK)) + ACTIVE_VERSION) | groups;
 }
 
-/* What a slot becomes when its element is taken out. */
+/* Returns the slot word after its element is removed. */
 LADE_BAG_INLINE uint64_t vacated(const struct lade_bag_handle *h, uint64_t seen, bool plain)
 {
     return !plain && h->bag->cells ? (seen & LAP_BITS) | h->spare : 0;
 }
 
-/* After a slot was filled: no check that has not seen it may end with EMPTY. Answers the active word. */
+/* After a slot was filled: no check that has not observed it may end with EMPTY. Returns the active word. */
 static inline uint64_t announce_fill(struct lade_bag *b, uint64_t slot)
 {
     uint64_t j = slot / LADE_BAG_GROUP;
@@ -73,7 +74,7 @@ static inline uint64_t announce_fill(struct lade_bag *b, uint64_t slot)
     return active;
 }
 
-/* After a slot was emptied: no check that has not seen it may end with FULL. */
+/* After a slot was emptied: no check that has not observed it may end with FULL. */
 static inline void note_emptied(struct lade_bag *b, uint64_t slot)
 {
     uint64_t j = slot / LADE_BAG_GROUP;
@@ -98,7 +99,7 @@ static inline void note_emptied(struct lade_bag *b, uint64_t slot)
     }
 }
 
-/* The last REMEMBERED slots that the handle emptied. */
+/* Remembers the last REMEMBERED slots that the handle emptied. */
 static inline void remember(struct lade_bag_handle *h, uint64_t slot)
 {
     h->free_hints[++h->last % REMEMBERED] = (uint32_t)slot;
@@ -106,20 +107,26 @@ static inline void remember(struct lade_bag_handle *h, uint64_t slot)
         h->remembered++;
 }
 
-/* A sample that reaches the limit takes the element out. */
+/* A sample that reaches the limit removes the element. */
 static inline bool takes_out(const struct lade_bag *b, enum act act, uint64_t seen)
 {
     return act == DRAW || (act == SAMPLE && b->config.max_times_sampled > 0 &&
                            (seen >> TIMES_SHIFT) + 1 >= b->config.max_times_sampled);
 }
 
-/* A cell whose slot can count no further is borrowed by its own count, and only then known to be still there. */
+/*
+ * If the slot cannot count further, the cell is borrowed through its own count; after that, check that the slot still
+ * holds it.
+ */
 static inline bool borrow_uncounted(struct lade_bag_handle *h, uint64_t slot, uint64_t seen)
 {
     uint32_t cell = (uint32_t)(seen & CELL_BITS);
 
     LADE_STEP();
-    /* Either who takes the element out counts this, or this comes after it and the slot shows it. */
+    /*
+     * Either the thread that removes the element counts this loan, or this addition comes later and the slot shows the
+     * removal.
+     */
     atomic_fetch_add_explicit(&h->bag->cell_refs[cell], 1, memory_order_acquire); /* [bag.borrow] -> [bag.cell_unref] */
     LADE_STEP();
     if (atomic_load_explicit(&h->bag->slot[slot], memory_order_relaxed) == seen)
@@ -128,7 +135,7 @@ static inline bool borrow_uncounted(struct lade_bag_handle *h, uint64_t slot, ui
     return false;
 }
 
-/* Looks at a slot and acts on the element that it holds, if any. plain: may be set for a plain bag. */
+/* Inspects a slot and acts on the element that it holds, if any. plain may be set for a plain bag. */
 LADE_BAG_INLINE bool attempt(struct lade_bag_handle *h, enum act act, uint64_t slot, uint64_t put, bool plain)
 {
     struct lade_bag *b = h->bag;
@@ -158,7 +165,7 @@ LADE_BAG_INLINE bool attempt(struct lade_bag_handle *h, enum act act, uint64_t s
     return true;
 }
 
-/* The step of a put: from a free slot word, which it must still be, to one that holds the element. */
+/* The update of a put: from the free slot word seen, if it is unchanged, to one that holds the element. */
 LADE_BAG_INLINE bool fill_slot(_Atomic uint64_t *slot, uint64_t seen, uint64_t put)
 {
     LADE_STEP();
@@ -166,7 +173,7 @@ LADE_BAG_INLINE bool fill_slot(_Atomic uint64_t *slot, uint64_t seen, uint64_t p
                                                    memory_order_seq_cst); /* [bag.put.slot] -> [bag.take] */
 }
 
-/* Fills the slot if it is still as seen, free; the handle then owns the cell that lay there. */
+/* Fills the slot if it is still free and unchanged; the handle then owns the cell that was there. */
 LADE_BAG_INLINE bool fill(struct lade_bag_handle *h, uint64_t slot, uint64_t seen, uint64_t put, bool plain)
 {
     if (!fill_slot(&h->bag->slot[slot], seen, put))
@@ -177,7 +184,7 @@ LADE_BAG_INLINE bool fill(struct lade_bag_handle *h, uint64_t slot, uint64_t see
     return true;
 }
 
-/* Looks at a slot and fills it if it is free. */
+/* Inspects a slot and fills it if it is free. */
 LADE_BAG_INLINE bool look_and_fill(struct lade_bag_handle *h, uint64_t slot, uint64_t put, bool plain)
 {
     LADE_STEP();

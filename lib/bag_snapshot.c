@@ -7,9 +7,9 @@
  *            that it was sampled, then the word (8) or the bytes of the record
  *   end      a block of no elements, whose content is the number of all elements (8)
  *
- * A block holds what fits into BLOCK bytes, or one element. Its second checksum is that of the first eight bytes and goes
- * on from the one of the block before (of the header, for the first). So a number is known to be right before it is used,
- * and no block can be left out, repeated or moved. Checksums are CRC-32C.
+ * A block holds what fits into BLOCK bytes, or one element. Its second checksum is that of the first eight bytes and
+ * continues from that of the block before (of the header, for the first). So every number is verified before it is
+ * used, and no block can be left out, repeated or moved. Checksums are CRC-32C.
  */
 #include "bag.h"
 
@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-/* Checkers take smaller ones, and any answer for a checksum. */
+/* Checkers define smaller numbers, and arbitrary checksum results. */
 #ifndef LADE_BAG_BLOCK
 #define LADE_BAG_BLOCK 4096 /* at least 10 */
 #endif
@@ -62,7 +62,7 @@ struct bag_writer {
     unsigned char block[BLOCK_HEAD + LADE_BAG_BLOCK];
 };
 
-/* Writes a block of count elements: what is in block[], then the bytes of more. */
+/* Writes a block of count elements: the contents of block[], then the bytes of more. */
 static void write_bag_block(struct bag_writer *w, uint32_t count, const void *more, size_t more_size)
 {
     uint32_t content = LADE_BAG_CRC(0, w->block + BLOCK_HEAD, w->size);
@@ -180,7 +180,9 @@ static int read_bag_header(struct bag_reader *r)
     return good ? LADE_OK : LADE_DAMAGED;
 }
 
-/* Reads the content of a block and checks all of it. A record too large for block[] goes to the handle's scratch. */
+/*
+ * Reads the content of a block and checks all of it. A record too large for block[] is read into the handle's scratch.
+ */
 static int read_bag_content(struct bag_reader *r, uint32_t count, uint32_t checksum)
 {
     const struct lade_bag *b = r->handle->bag;

@@ -28,17 +28,17 @@ static bool is_to_wait(int status)
     return status == LADE_EMPTY || status == LADE_FULL || status == LADE_LIMITED;
 }
 
-/* An element for which there will never be room. */
+/* Whether an element can never fit. */
 static bool is_too_large(const struct lade_bag *b, const void *element)
 {
     return b->config.bytes && b->config.bytes(b->config.context, element) > b->config.byte_budget;
 }
 
-/* A call that waits: it is performed as often as there is something new. */
+/* A waiting call: it is retried after each notification. */
 struct waiting_call {
     struct lade_bag_handle *handle;
     const struct call *call;
-    uint32_t cancelled; /* when it began */
+    uint32_t cancelled; /* number of cancels when the wait began */
 };
 
 static int call_or_await(void *context, int64_t *until)
@@ -47,7 +47,7 @@ static int call_or_await(void *context, int64_t *until)
 
     (void)until;
     LADE_STEP();
-    /* The event carries it. */
+    /* Ordered by the event. */
     if (atomic_load_explicit(&a->handle->bag->cancelled, memory_order_relaxed) != a->cancelled)
         return LADE_CANCELLED;
     int status = perform(a->handle, a->call);
@@ -99,7 +99,10 @@ static void mark_closed(struct lade_bag *b)
     atomic_fetch_or_explicit(&b->active, ACTIVE_CLOSED, memory_order_seq_cst); /* [bag.close] -> [bag.closed] */
 }
 
-/* A thread that stops between the two steps is not missed: whoever finds the mark wakes, see unless_closed(). */
+/*
+ * A thread that stops between the two steps loses no wakeup: every thread that finds the mark wakes the others, see
+ * unless_closed().
+ */
 void lade_bag_close(struct lade_bag *b)
 {
     mark_closed(b);
@@ -109,6 +112,6 @@ void lade_bag_close(struct lade_bag *b)
 void lade_bag_cancel(struct lade_bag *b)
 {
     LADE_STEP();
-    atomic_fetch_add_explicit(&b->cancelled, 1, memory_order_relaxed); /* the event carries it */
+    atomic_fetch_add_explicit(&b->cancelled, 1, memory_order_relaxed); /* ordered by the event */
     notify_waiters(b);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CRC-32C, eight bytes at a step. The polynomial is of Castagnoli, Braeuer, Herrmann, "Optimization of cyclic
- * redundancy-check codes", 1993; the tables, one for each of the eight, are those of Kounavis, Berry, "A systematic approach
- * to building high performance software-based CRC generators", 2005.
+ * CRC-32C, eight bytes per step. The polynomial is from Castagnoli, Braeuer, Herrmann, "Optimization of cyclic
+ * redundancy-check codes", 1993; the tables, one for each of the eight bytes, are from Kounavis, Berry, "A systematic
+ * approach to building high performance software-based CRC generators", 2005.
  */
 #include "checksum.h"
 
 /*
- * crc_table[i][n]: what the byte n does to the checksum when i bytes come after it. This is linear in the bits of n, so each
- * row is given by what the eight bits do.
+ * crc_table[i][n]: the effect of the byte n on the checksum if i bytes follow it. It is linear in the bits of n, so the
+ * effects of the eight bits define each row.
  */
 #define BIT(n, i, effect) ((n) >> (i)&1 ? UINT32_C(effect) : 0)
 #define ONE(n, a, b, c, d, e, f, g, h)                                                                                 \

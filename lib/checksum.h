@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and checksums of what is written to files: little endian, CRC-32C. Internal to the libraries of lade. */
+/* Numbers and checksums in files: little endian, CRC-32C. Internal to the libraries of lade. */
 #ifndef LADE_LIB_CHECKSUM_H
 #define LADE_LIB_CHECKSUM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The checksum of bytes that follow those whose checksum is crc; 0 at the beginning. */
+/* Returns the checksum of bytes that follow the bytes with checksum crc; 0 at the beginning. */
 uint32_t lade_crc32c(uint32_t crc, const void *bytes, size_t size);
 
 static inline void lade_write_number(unsigned char *to, uint64_t number, int size)

@@ -16,13 +16,13 @@ unsigned lade_utf8_length(const char *text, size_t size)
     for (unsigned i = 1; i < length; i++)
         if ((c[i] & 0xc0) != 0x80)
             return 0;
-    /* Longer forms than needed, surrogates, and what is above U+10FFFF. */
+    /* Overlong forms, surrogates, and values above U+10FFFF. */
     bool wrong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) || (c[0] == 0xf0 && c[1] < 0x90) ||
                  (c[0] == 0xf4 && c[1] > 0x8f);
     return wrong ? 0 : length;
 }
 
-/* Control characters of ASCII and U+0080 to U+009F, which some terminals obey as well. */
+/* Control characters of ASCII and U+0080 to U+009F, which some terminals interpret as well. */
 static bool is_control(const unsigned char *c, unsigned length)
 {
     return length == 1 ? *c < ' ' || *c == 0x7f : length == 2 && c[0] == 0xc2 && c[1] < 0xa0;

@@ -21,8 +21,8 @@ static uint32_t event_number(struct lade_event *event)
 }
 
 /*
- * The number is read before the condition: what comes later changes it, and there is no sleep. The condition comes before the
- * clock: a waiter that was woken alone never gives up without a look.
+ * The number is loaded before the condition is checked: a later notification changes it, and then there is no sleep.
+ * The condition is checked before the clock: a waiter that was woken alone never times out without a check.
  */
 int lade_event_await(struct lade_event *event, lade_event_condition *condition, void *context, int64_t deadline)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names of files may hold anything; the text is one line that is safe to print. */
+/* File names may contain any bytes; the text is one line that is safe to print. */
 static void escape_text(char *text, size_t room)
 {
     char raw[sizeof((struct lade_error *)0)->text];
@@ -21,7 +21,7 @@ int lade_fail(struct lade_error *error, int status, const char *name, uint64_t o
 {
     va_list arguments;
     size_t used = 0;
-    int code = errno; /* callers may look at it */
+    int code = errno; /* callers may read it */
 
     if (!error)
         return status;
@@ -29,7 +29,7 @@ int lade_fail(struct lade_error *error, int status, const char *name, uint64_t o
     error->offset = offset;
     error->text[0] = 0;
     if (name) {
-        /* Of a long name the end says more than the beginning. */
+        /* Of a long name, the end is more useful than the beginning. */
         size_t most = sizeof error->text / 2, length = strlen(name);
         if (length > most)
             (void)snprintf(error->text, sizeof error->text, "...%s: ", name + length - most);

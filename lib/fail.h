@@ -5,13 +5,13 @@
 
 #include <lade/error.h>
 
-/* Fills the error, if there is one to fill, and returns status. name may be NULL, offset LADE_NO_OFFSET. Keeps errno. */
+/* Fills the error, unless it is NULL, and returns status. name may be NULL, offset LADE_NO_OFFSET. Preserves errno. */
 #if defined __GNUC__
 __attribute__((format(printf, 5, 6)))
 #endif
 int lade_fail(struct lade_error *error, int status, const char *name, uint64_t offset, const char *format, ...);
 
-/* LADE_INVALID: lade_sized_in() refused a struct of the caller. */
+/* Returns LADE_INVALID: lade_sized_in() rejected a struct of the caller. */
 int lade_fail_unknown(struct lade_error *error);
 
 #endif

@@ -19,7 +19,7 @@
 #define PREFIX ".lade-"
 #define DIGITS 16
 
-/* Again after a signal, which slow file systems notice. */
+/* Retries after a signal, which can interrupt slow file systems. */
 static int open_again(int directory, const char *name, int flags, mode_t mode)
 {
     int fd;
@@ -45,7 +45,7 @@ static int open_directory(const char *path, size_t size)
     return open_again(AT_FDCWD, name, O_RDONLY | O_DIRECTORY, 0);
 }
 
-/* A name that nobody can guess and prepare something under. */
+/* Draws a name that no other process can guess and occupy in advance. */
 static bool draw_name(struct lade_file *f)
 {
     uint64_t number;
@@ -57,8 +57,8 @@ static bool draw_name(struct lade_file *f)
 }
 
 /*
- * Locks the new file, so that clean() sees that its writer is alive. False: a cleaner was faster and has removed it, or is
- * about to. Without locks in the file system nothing is ever cleaned, and nothing needs protection.
+ * Locks the new file, so that clean() recognises that its writer is alive. False: a cleaner was faster and has removed
+ * the file, or is about to. Without locks in the file system nothing is ever cleaned, and nothing needs protection.
  */
 static bool protect(struct lade_file *f)
 {
@@ -74,7 +74,7 @@ static bool create_aside(struct lade_file *f, mode_t mode)
     for (unsigned n = 0; n < TRIES && draw_name(f); n++) {
         f->file = open_again(f->directory, f->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
         if (f->file >= 0 && protect(f)) {
-            /* The lock lasts until both are closed: until the file has its final name. */
+            /* The lock lasts until both descriptors are closed: until the file has its final name. */
             f->guard = fcntl(f->file, F_DUPFD_CLOEXEC, 0);
             return f->guard >= 0;
         }
@@ -84,7 +84,7 @@ static bool create_aside(struct lade_file *f, mode_t mode)
             break;
         f->file = -1;
     }
-    f->name[0] = '\0'; /* it is not ours */
+    f->name[0] = '\0'; /* the file is not ours */
     return false;
 }
 
@@ -109,7 +109,7 @@ static void remove_left(int directory, const char *name)
     (void)close(left);
 }
 
-/* Removes what writers that were killed have left. What cannot be removed does no harm. */
+/* Removes files that killed writers have left. A file that cannot be removed does no harm. */
 static void clean(int directory)
 {
     int copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
@@ -255,7 +255,7 @@ static bool synced(int fd)
     return answer == 0;
 }
 
-/* Some file systems tell here what went wrong before. After EINTR the file is closed on Linux. */
+/* Some file systems report earlier write errors here. After EINTR the file is closed on Linux. */
 static bool closed(struct lade_file *f)
 {
     int fd = f->file;

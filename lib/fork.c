@@ -10,7 +10,7 @@
 static _Atomic uint32_t generation;
 static _Atomic uint32_t forks_counted; /* 1: yes */
 
-/* The only place where locks are taken for fork(), so that their order is the same every time. */
+/* The only place where locks are taken for fork(), so that their order is always the same. */
 static void before_fork(void)
 {
     lade_reclaim_before_fork();
@@ -38,7 +38,9 @@ uint32_t lade_fork_generation(void)
 
 bool lade_fork_is_counted(void)
 {
-    /* No lock and no pthread_once(): a fork() meanwhile could leave it held by a thread that the child does not have. */
+    /*
+     * No lock and no pthread_once(): a concurrent fork() could leave it held by a thread that the child does not have.
+     */
     if (atomic_load_explicit(&forks_counted, memory_order_relaxed) ||
         atomic_exchange_explicit(&forks_counted, 1, memory_order_relaxed))
         return true;
@@ -48,7 +50,7 @@ bool lade_fork_is_counted(void)
     return false;
 }
 
-/* No thread can be inside a function of the library while it is loaded. */
+/* While the library is being loaded, no thread can be inside one of its functions. */
 __attribute__((constructor)) static void count_from_loading(void)
 {
     (void)lade_fork_is_counted();

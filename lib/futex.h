@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sleeping on a word, and the clock that bounds it. What calls the system is here, so that harnesses can replace it. Internal. */
+/*
+ * Sleeping on a word, and the clock for its deadline. All system calls are here, so that harnesses can replace them.
+ * Internal.
+ */
 #ifndef LADE_LIB_FUTEX_H
 #define LADE_LIB_FUTEX_H
 
@@ -16,7 +19,7 @@ void lade_futex_wake(_Atomic uint32_t *word, int count);
 /* CLOCK_MONOTONIC in nanoseconds. */
 int64_t lade_now(void);
 
-/* When a timeout that begins now is over; negative: never. */
+/* Returns the deadline of a timeout that begins at the given time; negative: never. */
 static inline int64_t lade_deadline(int64_t now, int64_t timeout)
 {
     if (timeout == LADE_FOREVER)

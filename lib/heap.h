@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Zeroed memory from an allocator of the caller, or from calloc() where there is none (NULL). The size goes along in front of
- * the memory, so that what is freed in many places need not be measured again. Internal.
+ * Zeroed memory from the caller's allocator, or from calloc() if there is none (NULL). The size is stored in front of
+ * the memory, so that callers that free it need not know it. Internal.
  */
 #ifndef LADE_LIB_HEAP_H
 #define LADE_LIB_HEAP_H
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LADE_HEAP_HEAD 64 /* keeps the alignment, too */
+#define LADE_HEAP_HEAD 64 /* also keeps the alignment */
 
 static inline void *lade_heap_get(const struct lade_alloc *a, size_t count, size_t size)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* For a result that must be checked elsewhere, where an invariant decides it: the code at the call names it. Internal. */
+/*
+ * Discards a result that must normally be checked, where an invariant decides it; a comment at the call names the
+ * invariant. Internal.
+ */
 #ifndef LADE_LIB_IGNORE_H
 #define LADE_LIB_IGNORE_H
 

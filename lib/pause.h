@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells the processor that this thread waits for another one, for a few dozen nanoseconds. Internal. */
+/* Hints to the processor that this thread waits for another one, for a few dozen nanoseconds. Internal. */
 #ifndef LADE_PAUSE
 #if defined __x86_64__ || defined __i386__
 #define LADE_PAUSE() __builtin_ia32_pause()

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks for a cache line that will be needed soon: to write, or to read. A hint, without effect on what a program does. Internal. */
+/*
+ * Prefetches a cache line that will be needed soon, to write or to read. A hint, without effect on results. Internal.
+ */
 #ifndef LADE_LIB_PREFETCH_H
 #define LADE_LIB_PREFETCH_H
 
 /*
- * To write it: the line comes without the other caches' copies, so that the write need not wait for those to go. Compilers
- * take an instruction that fetches to read unless they are told of a processor later than the first x86-64 ones.
+ * Prefetches a line to write it: the line arrives in exclusive state, so that the write need not wait for the
+ * invalidation of other copies. Unless the target is a processor later than the first x86-64 ones, compilers emit an
+ * instruction that prefetches to read.
  */
 static inline void lade_prefetch(const volatile void *place)
 {

@@ -53,7 +53,7 @@ static inline void block_of(struct lade_key key, uint64_t id, uint64_t block, ui
 
 struct lade_key lade_key_make(uint64_t seed, uint64_t epoch, uint64_t purpose)
 {
-    /* Two steps of a chain: the first block keys the second with one half and feeds it the other. */
+    /* Two steps of a chain: one half of the first block keys the second, the other half is its input. */
     struct lade_key key = {{UINT32_C(0x6564616c), UINT32_C(0x79656b20)}};
     uint64_t state[2];
 
@@ -132,7 +132,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* What round r adds to the half that has size values, given the other half. */
+/* Returns what round r adds to the half that has size values, given the other half. */
 static uint64_t addend(const struct lade_permutation *p, int r, uint64_t other, uint64_t size)
 {
     uint64_t low;
@@ -166,7 +166,7 @@ static uint64_t grid_backward(const struct lade_permutation *p, uint64_t x)
     return row * p->columns + column;
 }
 
-/* The least s with s * s >= n, for n up to 2^62. */
+/* Returns the least s with s * s >= n, for n up to 2^62. */
 static uint64_t root_above(uint64_t n)
 {
     uint64_t s = 0;
@@ -230,7 +230,10 @@ struct grid_cell {
     uint64_t row, column;
 };
 
-/* As grid_forward(), for neighbours from next on, which goes behind them: none waits for the arithmetic of another. */
+/*
+ * As grid_forward(), for consecutive cells from next on; advances next past them. Their computations are independent of
+ * each other.
+ */
 static void grid_forward_abreast(const struct lade_permutation *p, const struct lade_permutation_table *t,
                                  struct grid_cell *next, uint64_t *to)
 {
@@ -270,7 +273,7 @@ static void grid_forward_abreast(const struct lade_permutation *p, const struct 
         to[i] = row[i] * p->columns + column[i];
 }
 
-/* Round r looks at columns if it is even and at rows if it is odd; there are at least as many rows. */
+/* Round r depends on the column if it is even and on the row if it is odd; there are at least as many rows. */
 void lade_permutation_tabulate(const struct lade_permutation *p, struct lade_permutation_table *t)
 {
     uint64_t fit = p->rows > 0 ? LADE_PERMUTATION_TABLE / p->rows : 0;

@@ -3,7 +3,7 @@
 
 #include <urcu/static/urcu-memb.h>
 
-/* liburcu's variable, for which rcu_read.h has put a constant. */
+/* liburcu's variable, which rcu_read.h replaces by a constant. */
 #undef urcu_memb_has_sys_membarrier
 extern int urcu_memb_has_sys_membarrier;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * liburcu's read sections (memb flavour). The light ones stand inline, as liburcu's header offers it for functions so small,
- * and may be used where lade_rcu_read_is_light(): the kernel runs the fences of readers when a grace period needs them. Checkers,
- * which replace the header by a model, have one kind; so has ThreadSanitizer, which does not see what liburcu does to the
- * same words. Internal.
+ * liburcu's read sections (memb flavour). The light ones are inline, as liburcu's header offers for functions of this
+ * size. They may be used if lade_rcu_read_is_light(): the kernel executes the fences of readers when a grace period
+ * needs them. Checkers, which replace the header by a model, have only one kind. So has ThreadSanitizer, which does not
+ * see what liburcu does to the same words. Internal.
  */
 #ifndef LADE_LIB_RCU_READ_H
 #define LADE_LIB_RCU_READ_H
 
 #include <stdbool.h>
 
-#define CONFIG_RCU_FORCE_SYS_MEMBARRIER /* what is inline asks no more */
+#define CONFIG_RCU_FORCE_SYS_MEMBARRIER /* the inline functions do not check for it */
 #include <urcu/urcu-memb.h>
 
 #ifdef __has_feature
@@ -39,8 +39,8 @@ bool lade_rcu_read_is_light(void);
 #endif
 
 /*
- * lock answers what unlock needs, and unlock what it is given, so that waking a grace period can be a function's last step. A
- * light section may also be ended by lade_rcu_read_unlock().
+ * lock returns what unlock needs. unlock returns the value that it is given, so that waking a grace period can be the
+ * last step of a function. A light section may also be ended by lade_rcu_read_unlock().
  */
 #ifdef LADE_RCU_READ_CALLS
 static inline unsigned long lade_rcu_read_lock_light(void)
@@ -71,7 +71,7 @@ static inline unsigned long lade_rcu_read_lock_light(void)
     return before;
 }
 
-/* The reader's word becomes what it was: outside, whatever its phase, or inside the section around this one. */
+/* Restores the reader's word: outside any section, whatever its phase, or inside the enclosing section. */
 static inline int lade_rcu_read_unlock_light(unsigned long before, int answer)
 {
     urcu_memb_smp_mb_slave();

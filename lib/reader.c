@@ -11,17 +11,17 @@
 
 #include <urcu/static/urcu-memb.h>
 
-/* A thread that has entered, in a list of all of them. */
+/* A thread that has entered; a node in the list of all such threads. */
 struct entered_thread {
     struct entered_thread *next, *before;
     void *node;     /* in liburcu's list */
     unsigned depth; /* enters without a leave */
-    bool is_listed; /* else the program had registered the thread itself */
+    bool is_listed; /* else the program itself had registered the thread */
 };
 
 static _Thread_local struct entered_thread this_thread;
 
-/* Held while a thread is inside liburcu's own registration as well, so that fork() finds liburcu's list whole. */
+/* Also held while a thread is inside liburcu's own registration, so that fork() finds liburcu's list consistent. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entered_thread *first_reader;
 
@@ -95,7 +95,7 @@ void lade_readers_after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The memory of the other threads is still there, since no thread was started yet. */
+/* The memory of the other threads is still valid, because no thread was started yet. */
 void lade_readers_in_child(void)
 {
     const void *own = &URCU_TLS(urcu_memb_reader).node;

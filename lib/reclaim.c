@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <urcu/urcu-memb.h>
 
-static _Atomic(struct lade_later *) waiting; /* nobody takes a single one, so the list needs no tags */
+static _Atomic(struct lade_later *) waiting; /* no thread takes a single node, so the list needs no tags */
 
-/* Held by whoever takes the list, waits for the readers and runs what was in it. */
+/* Held by the thread that takes the list, waits for the readers and runs the callbacks in it. */
 pthread_mutex_t lade_reclaim_mutex = PTHREAD_MUTEX_INITIALIZER;
 _Thread_local bool lade_reclaim_inside;
 static struct lade_later *to_run;
@@ -39,7 +39,7 @@ static void run_all(void)
     }
 }
 
-/* A function that runs here may come here again, say because it destroys a table: then it runs the rest first. */
+/* A callback may enter this function again, for example because it destroys a table: then it runs the rest first. */
 static void take_turn(void)
 {
     run_all();
@@ -66,8 +66,10 @@ void lade_reclaim_barrier(void)
     pthread_mutex_unlock(&lade_reclaim_mutex);
 }
 
-/* What runs may read. But liburcu must not know of this thread when there is a fork(): the child's memory for a new one may be
-   the same, and would then be twice in liburcu's list. */
+/*
+ * A callback may have read sections. But this thread must not be registered with liburcu during a fork(): the child's
+ * memory for a new thread may be the same, and would then be twice in liburcu's list.
+ */
 void lade_reclaim_turn(void)
 {
     pthread_mutex_lock(&lade_reclaim_mutex);

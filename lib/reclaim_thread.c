@@ -10,7 +10,10 @@
 #include <time.h>
 #include <urcu/urcu-memb.h>
 
-/* A grace period makes every processor run a fence: no more than a hundred a second, each for all that has come meanwhile. */
+/*
+ * A grace period makes every processor execute a fence. So there are at most a hundred per second, each for all
+ * callbacks that have arrived.
+ */
 #define REST 10000000 /* nanoseconds */
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
@@ -43,9 +46,10 @@ static void *work(void *unused)
 }
 
 /*
- * A grace period that is going on holds locks of liburcu, which no thread of the child would give back: fork() waits for its
- * end. Not inside a read section, which would be waited for in turn, and not for ever, since a reader may have stopped. If
- * it is still going on, the child can free nothing: what waits is kept, and there are no new tables.
+ * A grace period in progress holds locks of liburcu, which no thread of the child would release: fork() waits for its
+ * end. It does not wait inside a read section, for which the grace period itself waits, and not forever, because a
+ * reader may have stopped. If the grace period is still in progress, the child can free nothing: pending memory is
+ * kept, and no table can be created.
  */
 static _Thread_local bool holds;
 static bool lost;
@@ -77,8 +81,8 @@ void lade_reclaim_after_fork(void)
 void lade_reclaim_in_child(void)
 {
     lost = lost || !(holds || lade_reclaim_inside);
-    lade_event_init(&work_came);                                  /* the thread that waited is not here */
-    atomic_store_explicit(&started, false, memory_order_relaxed); /* the next one to come starts it */
+    lade_event_init(&work_came);                                  /* the child does not have the thread that waited */
+    atomic_store_explicit(&started, false, memory_order_relaxed); /* the next caller starts it */
 }
 
 static bool start(void)
@@ -110,6 +114,6 @@ bool lade_reclaim_is_lost(void)
 
 void lade_reclaim_wake(void)
 {
-    (void)lade_reclaim_start();        /* without it, memory waits for the next time, or for a barrier */
+    (void)lade_reclaim_start();        /* if it fails, memory waits for the next call, or for a barrier */
     lade_event_notify_one(&work_came); /* no other thread waits */
 }

@@ -3,7 +3,9 @@
 
 #include <stdatomic.h>
 
-/* Counts from here on are saturated; far from both ends, so that racing additions cannot leave the range. */
+/*
+ * Counts from this value on are saturated. It is far from both ends, so that racing additions cannot leave the range.
+ */
 #define SATURATED UINT32_C(0xc0000000)
 
 _Static_assert(sizeof(_Atomic uint32_t) == sizeof(uint32_t), "the public field holds the atomic one");
@@ -47,10 +49,10 @@ bool lade_ref_get_unless_zero(struct lade_ref *ref)
     return false;
 }
 
-/* Subtracts one and says with LADE_RELEASED that it was the last. */
+/* Subtracts one; returns LADE_RELEASED if it was the last. */
 static int drop(struct lade_ref *ref)
 {
-    /* What this holder did to the object comes before the release, whoever runs it. */
+    /* Everything that this holder did to the object happens before the release, in any thread. */
     uint32_t old = atomic_fetch_sub_explicit(count_of(ref), 1, memory_order_release); /* [ref.put] -> [ref.last] */
 
     if (old == 0)
@@ -59,7 +61,7 @@ static int drop(struct lade_ref *ref)
         return saturate(ref, LADE_SATURATED);
     if (old > 1)
         return LADE_OK;
-    /* Zero was written by the end of a chain of subtractions: reading it synchronises with all of them. */
+    /* Zero was written at the end of a chain of subtractions: loading it synchronises with all of them. */
     (void)atomic_load_explicit(count_of(ref), memory_order_acquire); /* [ref.last] -> [ref.put] */
     return LADE_RELEASED;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The release after a grace period. Apart from the counts, which need no liburcu. */
+/* The release after a grace period. Separate from the counts, which need no liburcu. */
 #include <lade/ref.h>
 
 #include "reclaim.h"
@@ -16,7 +16,7 @@ static void grace_over(struct lade_later *later)
     ref->release(ref);
 }
 
-/* The caller of put gets LADE_RELEASED, and goes on from there. */
+/* The caller of put gets LADE_RELEASED, and continues from there. */
 static void release_nothing(struct lade_ref *ref)
 {
     (void)ref;

@@ -4,14 +4,14 @@
 #include "pause.h"
 #include "sized.h"
 
-/* What a ring with waits does is kept apart, so that the functions without it stay as short as they are. */
+/* The code for rings with waits is kept out of line, so that the functions without waits stay short. */
 #ifdef __GNUC__
 #define LADE_RING_APART static __attribute__((noinline))
 #else
 #define LADE_RING_APART static
 #endif
 
-/* The configuration as this library knows it, or NULL where it is not valid. */
+/* Returns the configuration as this library knows it, or NULL if it is not valid. */
 static const struct lade_ring_config *valid_config(const struct lade_ring_config *config, size_t size,
                                                    struct lade_ring_config *room)
 {
@@ -63,9 +63,10 @@ void lade_spsc_destroy(struct lade_spsc *r)
 }
 
 /*
- * When the two sides run close together, their lines go back and forth for every word. Two things part them again: a
- * copy of the other side's index is kept only when it is worth some words (asking each time lets the processor go on
- * speculatively, asking late makes it wait), and who finds only a few words, or little room, waits a moment for more.
+ * If the two sides run close together, their cache lines bounce for every word. Two measures separate them again. A
+ * copy of the other side's index is kept only if it covers some words: loading it each time lets the processor continue
+ * speculatively, loading it late makes it wait. And a side that finds only a few words, or few free slots, pauses
+ * briefly for more.
  */
 #ifndef WORTH_KEEPING
 #define WORTH_KEEPING 16
@@ -90,7 +91,7 @@ static uint64_t tail_now(struct lade_spsc *r)
     return atomic_load_explicit(&r->tail, memory_order_acquire); /* [ring.spsc.stock] -> [ring.spsc.pushed] */
 }
 
-/* Room behind tail: exact, or at least wanted. */
+/* Returns the number of free slots after tail: exact, or at least wanted. */
 static uint64_t spsc_room(struct lade_spsc *r, uint64_t tail, uint64_t wanted)
 {
     if (tail - r->head_seen + wanted <= r->capacity)
@@ -106,7 +107,7 @@ static uint64_t spsc_room(struct lade_spsc *r, uint64_t tail, uint64_t wanted)
     return room;
 }
 
-/* Words in front of head: exact, or at least wanted. */
+/* Returns the number of words from head on: exact, or at least wanted. */
 static uint64_t spsc_stock(struct lade_spsc *r, uint64_t head, uint64_t wanted)
 {
     if (head + wanted <= r->tail_seen)
@@ -135,9 +136,9 @@ static void spsc_popped(struct lade_spsc *r, uint64_t head)
 }
 
 /*
- * With waits. An index is published and loaded with seq_cst, so that of two threads, one that publishes and then looks for
- * waiters, and one that is counted as a waiter and then looks at the index, one sees the other. The tail is published by a
- * compare-exchange, which fails when the ring was closed meanwhile.
+ * With waits. An index is published and loaded with seq_cst. Take a thread that publishes and then checks for waiters,
+ * and a thread that is counted as a waiter and then checks the index: one of the two observes the other. The tail is
+ * published by a compare-exchange, which fails if the ring was closed in the meantime.
  */
 static int spsc_closed(struct lade_spsc *r)
 {
@@ -213,7 +214,7 @@ LADE_RING_APART int spsc_pop_one_open(struct lade_spsc *r, uint64_t *word)
     return spsc_pop_open(r, word, &(size_t){1});
 }
 
-/* The single forms branch on the other index and do not compute with it: a guess of the branch is enough to go on. */
+/* The single forms branch on the other index and do not compute with it: a predicted branch is enough to continue. */
 int lade_spsc_push(struct lade_spsc *r, uint64_t word)
 {
     if (r->waits)
@@ -272,7 +273,7 @@ size_t lade_spsc_pop_many(struct lade_spsc *r, uint64_t *word, size_t count)
     return (size_t)n;
 }
 
-/* A cursor that reaches a multiple of this tells the others. */
+/* A cursor that reaches a multiple of this is published as a hint. */
 #define HINT_EVERY 16
 
 static uint32_t bits_for(uint64_t n)
@@ -346,7 +347,7 @@ void lade_mpmc_destroy(struct lade_mpmc *r)
 int lade_mpmc_join(struct lade_mpmc *r, struct lade_mpmc_handle **handle)
 {
     for (uint32_t i = 0; i < r->handles; i++) {
-        /* The cursors and the cell are as the last owner left them. */
+        /* The cursors and the cell are those that the last owner left. */
         uint32_t taken = atomic_fetch_or_explicit(&r->handle[i].taken, 1,
                                                   memory_order_acquire); /* [ring.mpmc.join] -> [ring.mpmc.leave] */
         if (taken)
@@ -363,17 +364,17 @@ void lade_mpmc_leave(struct lade_mpmc_handle *h)
         atomic_store_explicit(&h->taken, 0, memory_order_release); /* [ring.mpmc.leave] -> [ring.mpmc.join] */
 }
 
-/* Lost races after which a thread asks to be let through, and tickets for which the others do that. */
+/* Number of lost races after which a thread asks the others to let it pass, and number of tickets for which they do. */
 #ifndef RACES
 #define RACES 128
 #endif
 #define COURTESY 64
 
 /*
- * What a thread does that lost a race: somebody else is at work here. It leaves the line alone for a moment, which is best for
- * both. But who has the line in its cache wins the next race too, and the one after it, until the system takes its processor
- * away. So who has lost often asks, and then no longer pauses; the others rest behind each operation until it got through,
- * or for a few tickets: one that stops meanwhile hinders nobody.
+ * Called after a lost race: another thread works on this entry. The loser leaves the line alone for a moment, which is
+ * best for both. But the thread that has the line in its cache also wins the following races, until the system preempts
+ * it. So a thread that has lost many races asks, and then does not pause. The others pause after each operation until
+ * it has succeeded, or for a few tickets: a thread that stops while it asks blocks no other.
  */
 static void lose(struct lade_mpmc_handle *h, enum side side, uint32_t *lost)
 {
@@ -385,7 +386,7 @@ static void lose(struct lade_mpmc_handle *h, enum side side, uint32_t *lost)
         atomic_store_explicit(&h->ring->ticket[side].asked, h->cursor[side] + COURTESY, memory_order_relaxed);
 }
 
-/* Goes on to the ticket after the one just done, and leaves a hint now and then. */
+/* Moves to the ticket after the one just done, and publishes a hint every HINT_EVERY tickets. */
 static void advance(struct lade_mpmc_handle *h, enum side side, uint32_t lost)
 {
     struct lade_mpmc *r = h->ring;
@@ -395,7 +396,7 @@ static void advance(struct lade_mpmc_handle *h, enum side side, uint32_t lost)
     h->cursor[side] = ticket;
     if (asked || position_of(r, ticket) % HINT_EVERY == 0) {
         LADE_STEP();
-        /* Racing stores may leave an older ticket. It is as true as the newer one, only less help. */
+        /* Racing stores may leave an older ticket. It is as valid as the newer one, only less useful. */
         atomic_store_explicit(&r->ticket[side].done, ticket,
                               memory_order_release); /* [ring.mpmc.hint] -> [ring.mpmc.skip] */
     }
@@ -405,12 +406,12 @@ static void advance(struct lade_mpmc_handle *h, enum side side, uint32_t lost)
         lade_pause(2 * PATIENCE);
 }
 
-/* The cursor's ticket was done by somebody else: on to the furthest ticket known to follow a finished one. */
+/* Another thread did the cursor's ticket: moves to the furthest ticket known to follow a finished one. */
 static void catch_up(struct lade_mpmc_handle *h, enum side side, uint64_t turn)
 {
     struct lade_mpmc *r = h->ring;
     uint64_t here = ticket_behind(r, position_of(r, h->cursor[side]), turn, side);
-    /* Whoever skips tickets must see them done, or it takes an old turn for FULL or EMPTY. */
+    /* A thread that skips tickets must observe them done, or it mistakes an old turn for FULL or EMPTY. */
     uint64_t hint =
         atomic_load_explicit(&r->ticket[side].done, memory_order_acquire); /* [ring.mpmc.skip] -> [ring.mpmc.hint] */
 
@@ -418,8 +419,8 @@ static void catch_up(struct lade_mpmc_handle *h, enum side side, uint64_t turn)
 }
 
 /*
- * Trades the handle's cell for the one in the entry of the side's lowest open ticket, if its turn has come. LADE_OK, LADE_FULL or
- * LADE_EMPTY; LADE_CLOSED: the entry is sealed.
+ * Trades the handle's cell for the one in the entry of the side's lowest open ticket, if its turn has come. LADE_OK,
+ * LADE_FULL or LADE_EMPTY; LADE_CLOSED: the entry is sealed.
  */
 static inline int trade(struct lade_mpmc_handle *h, enum side side)
 {
@@ -431,7 +432,7 @@ static inline int trade(struct lade_mpmc_handle *h, enum side side)
         uint64_t mine = turn_of(r, ticket, side);
         _Atomic uint64_t *entry = &r->entry[position_of(r, ticket)];
         LADE_STEP();
-        /* The cell that lies there is complete (for a pop), or was read before it was left (for a push). */
+        /* The cell in the entry is complete (for a pop), or was read before it was left there (for a push). */
         uint64_t seen = atomic_load_explicit(entry, memory_order_seq_cst); /* [ring.mpmc.look] -> [ring.mpmc.trade] */
         uint64_t turn = turn_in(r, seen);
 
@@ -461,7 +462,10 @@ static bool mpmc_is_closed(struct lade_mpmc *r)
     return atomic_load_explicit(&r->wait.closed, memory_order_acquire); /* [ring.mpmc.closed] -> [ring.mpmc.close] */
 }
 
-/* The entry of the handle's pop ticket, where the ring was just found empty, is sealed, unless somebody has changed it since. */
+/*
+ * Seals the entry of the handle's pop ticket, where the ring was just found empty, unless another thread has changed it
+ * since.
+ */
 static void seal(struct lade_mpmc_handle *h)
 {
     struct lade_mpmc *r = h->ring;
@@ -472,17 +476,17 @@ static void seal(struct lade_mpmc_handle *h)
     if (turn_in(r, seen) >= turn_of(r, h->cursor[POP], POP))
         return;
     LADE_STEP();
-    /* Whoever meets the seal sees what came before the close. */
+    /* Every thread that finds the seal observes everything before the close. */
     (void)atomic_compare_exchange_strong_explicit(entry, &seen, seen | sealed_turn(r) << r->cell_bits,
                                                   memory_order_release,
                                                   memory_order_relaxed); /* [ring.mpmc.seal] -> [ring.mpmc.look] */
 }
 
-/* Wakes those for whom this operation has done something. */
+/* Wakes the threads that can continue after this operation. */
 static int mpmc_notify(struct lade_mpmc *r, struct lade_event *event, int status)
 {
     if (status == LADE_OK)
-        lade_event_notify_all_seq_cst(event); /* trades and looks are seq_cst */
+        lade_event_notify_all_seq_cst(event); /* trades and the loads of entries are seq_cst */
     if (status == LADE_CLOSED)
         lade_ring_wake(&r->wait); /* in place of a thread that stopped inside close */
     return status;

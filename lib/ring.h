@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the rings, shared by lib/ring*.c. Internal. */
+/* The internal structures of the rings, shared by lib/ring*.c. Internal. */
 #ifndef LADE_LIB_RING_H
 #define LADE_LIB_RING_H
 
@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-/* Where the waiting forms wait. Without waits nobody looks at it. */
+/* State of the waiting forms. Not used without waits. */
 struct lade_ring_waits {
     /* loaded by pushes */
     _Alignas(LADE_CACHELINE_PAIR) struct lade_event arrived; /* pops wait here */
@@ -22,7 +22,7 @@ struct lade_ring_waits {
 };
 
 /*
- * spsc: indices count words since creation; slot = index & mask (Lamport 1977, with each side's copy of the other index
+ * spsc: indices count words since creation; slot = index & mask (Lamport 1977; each side has a copy of the other index,
  * as in Lee, Bu, Chandranmenon 2010).
  */
 struct lade_spsc {
@@ -40,31 +40,32 @@ struct lade_spsc {
     struct lade_ring_waits wait;
 };
 
-/* Added to tail by close: the producer's next publication fails. No index becomes so large. */
+/* Added to tail by close: the producer's next publication fails. No index reaches this value. */
 #define LADE_SPSC_CLOSED (UINT64_C(1) << 63)
 
 /*
  * mpmc. A ticket is the number of a push or pop, written as (round, position) so that no division is needed. Entry p of
- * the ring passes through turns 0, 1, 2, ...: turn 2k waits for the push of round k, turn 2k + 1 for its pop. A word
- * does not fit beside the turn, so the entry names a cell of cell[] instead, and trades: a push leaves the cell that it
- * has filled and takes the empty one that lay there, a pop leaves its empty cell and takes the full one. Each entry and
- * each handle owns exactly one cell at any time, so nothing is allocated and a stopped thread takes only its own cell.
+ * the ring has turns 0, 1, 2, ...: turn 2k waits for the push of round k, turn 2k + 1 for its pop. A word does not fit
+ * beside the turn, so the entry names a cell of cell[] instead. Operations trade cells: a push leaves the cell that it
+ * has filled and takes the empty one in the entry; a pop leaves its empty cell and takes the full one. Each entry and
+ * each handle owns exactly one cell at any time, so nothing is allocated, and a stopped thread keeps only its own cell.
  *
- * A handle's cursor names a ticket whose predecessor is known to be done. It is therefore the lowest open ticket or
- * behind it. At the lowest open ticket, one look at the entry tells: my turn; or the turn before mine, which for a push
- * means that all capacity words pushed before are still there (FULL), for a pop that nothing was pushed (EMPTY).
+ * A handle's cursor names a ticket whose predecessor is known to be done. Therefore it is the lowest open ticket or
+ * before it. At the lowest open ticket, one load of the entry decides. Either it is this ticket's turn. Or it is the
+ * turn before: for a push this means that all capacity words pushed before are still there (FULL), for a pop that
+ * nothing was pushed (EMPTY).
  *
- * Looks and trades are sequentially consistent, because with less a FULL and an EMPTY can contradict each other: one
- * thread sees the last push and misses the pop, another makes that pop and misses the push.
+ * Loads of entries and trades are sequentially consistent. With weaker orders, a FULL and an EMPTY can contradict each
+ * other: one thread observes the last push and misses the pop, another makes that pop and misses the push.
  *
- * A ring that is closed takes no push that sees it. For a push that does not, the first pop that finds the closed ring empty
- * seals the entry of its ticket, which is also that of the lowest push: its turn becomes the last one, which no ticket has.
- * Nothing comes past a sealed entry, so the ring stays empty.
+ * A push that observes the ring closed fails. For a push that does not, the first pop that finds the closed ring empty
+ * seals the entry of its ticket, which is also the entry of the lowest push: its turn becomes the last one, which no
+ * ticket has. No operation passes a sealed entry, so the ring stays empty.
  */
 struct lade_mpmc_handle {
     _Alignas(LADE_CACHELINE_PAIR) struct lade_mpmc *ring;
     uint64_t cursor[2]; /* next ticket to try: of pushes, of pops */
-    uint32_t cell;      /* the one that this handle owns */
+    uint32_t cell;      /* the cell that this handle owns */
     _Atomic uint32_t taken;
 };
 
@@ -78,9 +79,9 @@ struct lade_mpmc {
     bool waits;
     const struct lade_alloc *alloc;
     struct {
-        /* Everything below can be skipped: it is done. A hint for cursors left behind, written now and then. */
+        /* All tickets below are done and can be skipped. A hint for cursors that fell behind, written occasionally. */
         _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t done;
-        _Atomic uint64_t asked; /* below this ticket somebody wants to be let through */
+        _Atomic uint64_t asked; /* below this ticket, another thread asks to pass */
     } ticket[2];
     struct lade_ring_waits wait;
 };
@@ -92,13 +93,13 @@ static inline uint64_t position_of(const struct lade_mpmc *r, uint64_t ticket)
     return ticket & ((UINT64_C(1) << r->position_bits) - 1);
 }
 
-/* The turn of an entry. */
+/* Returns the turn of an entry. */
 static inline uint64_t turn_in(const struct lade_mpmc *r, uint64_t entry)
 {
     return entry >> r->cell_bits;
 }
 
-/* The turn that a ticket waits for. */
+/* Returns the turn that a ticket waits for. */
 static inline uint64_t turn_of(const struct lade_mpmc *r, uint64_t ticket, enum side side)
 {
     return (ticket >> r->position_bits << 1) + side;
@@ -117,8 +118,8 @@ static inline uint64_t last_round(const struct lade_mpmc *r)
 }
 
 /*
- * No ticket belongs to the last round. The one behind it waits for a turn that no entry has room for: from there on a push
- * meets FULL and a pop EMPTY, for ever.
+ * No ticket belongs to the last round. The ticket after it waits for a turn that no entry can represent: from there on
+ * every push gets FULL and every pop EMPTY, forever.
  */
 static inline uint64_t ticket_after(const struct lade_mpmc *r, uint64_t ticket)
 {
@@ -129,7 +130,7 @@ static inline uint64_t ticket_after(const struct lade_mpmc *r, uint64_t ticket)
     return (round < last_round(r) ? round : last_round(r) + 1) << r->position_bits;
 }
 
-/* The first ticket behind all that an entry with this turn shows to be done. */
+/* Returns the first ticket after all that an entry with this turn shows to be done. */
 static inline uint64_t ticket_behind(const struct lade_mpmc *r, uint64_t position, uint64_t turn, enum side side)
 {
     uint64_t round = (turn - 1 - side) / 2; /* the last round in which this side is done with this entry */
@@ -145,7 +146,7 @@ static inline void lade_ring_waits_init(struct lade_ring_waits *w)
     atomic_init(&w->cancelled, 0);
 }
 
-/* Behind a store of any order: wakes everybody who waits. */
+/* After a store of any order: wakes all waiting threads. */
 static inline void lade_ring_wake(struct lade_ring_waits *w)
 {
     lade_event_notify_all(&w->arrived);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How many words a ring holds, seen from outside. */
+/* The number of words in a ring. */
 #include "ring.h"
 
 uint64_t lade_spsc_count(const struct lade_spsc *r)
 {
     LADE_STEP();
-    /* The words below head were pushed: the tail is loaded behind it and is no smaller. */
+    /* The words below head were pushed: tail is loaded after head and is at least as large. */
     uint64_t head = atomic_load_explicit(
         &r->head, memory_order_acquire); /* [ring.spsc.counted] -> [ring.spsc.popped], [ring.spsc.leave] */
     LADE_STEP();
@@ -14,7 +14,10 @@ uint64_t lade_spsc_count(const struct lade_spsc *r)
     return tail - head < r->capacity ? tail - head : r->capacity;
 }
 
-/* The lowest open ticket of a side, as far as trades have arrived. False: an entry is sealed, the ring is empty for good. */
+/*
+ * Finds the lowest open ticket of a side, as far as trades are visible. False: an entry is sealed, the ring stays
+ * empty.
+ */
 static bool find_open(const struct lade_mpmc *r, enum side side, uint64_t *ticket)
 {
     LADE_STEP();
@@ -34,7 +37,7 @@ static bool find_open(const struct lade_mpmc *r, enum side side, uint64_t *ticke
     }
 }
 
-/* How many tickets come before this one. The last round has none. */
+/* Returns the number of tickets before this one. The last round has none. */
 static uint64_t number_of(const struct lade_mpmc *r, uint64_t ticket)
 {
     uint64_t round = ticket >> r->position_bits;
@@ -46,7 +49,7 @@ uint64_t lade_mpmc_count(const struct lade_mpmc *r)
 {
     uint64_t pushes, pops;
 
-    /* What was popped was pushed: the pushes are found behind the pops and are no fewer. */
+    /* Popped words were pushed: the pushes are counted after the pops and are at least as many. */
     if (!find_open(r, POP, &pops) || !find_open(r, PUSH, &pushes))
         return 0;
     uint64_t held = number_of(r, pushes) - number_of(r, pops);

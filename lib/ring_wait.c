@@ -2,7 +2,7 @@
 /* Waiting forms, close and cancel of the rings, on top of operations that never wait. */
 #include "ring.h"
 
-/* A call that waits: it is performed as often as there is something new. */
+/* A waiting call: it is retried after each notification. */
 struct ring_call {
     int (*perform)(const struct ring_call *call);
     struct lade_spsc *spsc;
@@ -10,7 +10,7 @@ struct ring_call {
     struct lade_ring_waits *wait;
     uint64_t in;
     uint64_t *out;
-    uint32_t cancelled; /* when it began */
+    uint32_t cancelled; /* number of cancels when the wait began */
 };
 
 static int spsc_push_once(const struct ring_call *c)
@@ -44,7 +44,7 @@ static int ring_call_or_await(void *context, int64_t *until)
 
     (void)until;
     LADE_STEP();
-    /* The event carries it. */
+    /* Ordered by the event. */
     if (atomic_load_explicit(&c->wait->cancelled, memory_order_relaxed) != c->cancelled)
         return LADE_CANCELLED;
     int status = c->perform(c);
@@ -97,7 +97,7 @@ static int ring_cancel(struct lade_ring_waits *w, bool waits)
     if (!waits)
         return LADE_INVALID;
     LADE_STEP();
-    atomic_fetch_add_explicit(&w->cancelled, 1, memory_order_relaxed); /* the event carries it */
+    atomic_fetch_add_explicit(&w->cancelled, 1, memory_order_relaxed); /* ordered by the event */
     lade_ring_wake(w);
     return LADE_OK;
 }
@@ -119,7 +119,10 @@ static void spsc_mark_closed(struct lade_spsc *r)
                              memory_order_release); /* [ring.spsc.close] -> [ring.spsc.open], [ring.spsc.arrived] */
 }
 
-/* A thread that stops between the two steps is not missed: the first operation that returns LADE_CLOSED wakes in its place. */
+/*
+ * A thread that stops between the two steps loses no wakeup: the first operation that returns LADE_CLOSED wakes the
+ * others.
+ */
 int lade_spsc_close(struct lade_spsc *r)
 {
     if (!r->waits)

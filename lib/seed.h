@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A seed from the system, for configs that ask for a random one. Internal. */
+/* A seed from the system, for configs that request a random one. Internal. */
 #ifndef LADE_LIB_SEED_H
 #define LADE_LIB_SEED_H
 

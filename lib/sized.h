@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Structs that grow at their end: the caller says how many bytes its own has, which may be fewer or more than this library
- * knows. Internal; docs/abi.md has the rules.
+ * Structs that grow at their end: the caller passes the size of its struct, which may be smaller or larger than the one
+ * that this library knows. Internal; docs/abi.md has the rules.
  */
 #ifndef LADE_LIB_SIZED_H
 #define LADE_LIB_SIZED_H
@@ -25,8 +25,9 @@ static inline void lade_copy_or_zero(void *to, size_t size, const void *from, si
 }
 
 /*
- * A struct that the caller filled, as this library knows it: itself where the sizes agree, else in room, which has known
- * bytes; what the caller does not have is zero. NULL: the caller asks for something that this library does not know.
+ * Returns a struct that the caller filled, as this library knows it: the caller's struct if the sizes agree, else a
+ * copy in room, which has known bytes. Fields that the caller does not have are zero. NULL: the caller sets a field
+ * that this library does not know.
  */
 static inline const void *lade_sized_in(const void *from, size_t size, void *room, size_t known)
 {
@@ -39,7 +40,7 @@ static inline const void *lade_sized_in(const void *from, size_t size, void *roo
     return room;
 }
 
-/* Gives the caller as much of a struct as it has memory for; what this library does not know becomes zero. */
+/* Copies as much of a struct as fits into the caller's memory; sets fields that this library does not know to zero. */
 static inline void lade_sized_out(void *to, size_t size, const void *from, size_t known)
 {
     lade_copy_or_zero(to, size, from, size < known ? size : known);

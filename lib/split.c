@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Routing: what is recorded, what is decided, and when the two contradict each other. */
+/* Routing: lookup of recorded decisions, new decisions, and conflicts between them. */
 #include "split.h"
 
-/* Tests make names that are equal in part. */
+/* Tests create names with partly equal hashes. */
 #ifndef LADE_SPLIT_HIGH
 #define LADE_SPLIT_HIGH(high) (high)
 #endif
 
-#define PLACES (~LADE_SPLIT_PLACE + 1) /* of names with the same upper half */
+#define PLACES (~LADE_SPLIT_PLACE + 1) /* maximum number of names with the same upper half */
 
 int lade_split_look(struct lade_table *table, uint64_t *place, uint64_t value, uint64_t *found)
 {
@@ -43,7 +43,7 @@ static uint64_t value_for_owner(const struct lade_split_name *content, const str
            ((content->low & LADE_SPLIT_FINGERPRINT) & ~LADE_SPLIT_OWNER) | (key->low & LADE_SPLIT_OWNER);
 }
 
-/* An item on its way. Arrays go by kind. */
+/* An item that is being routed. Arrays are indexed by kind. */
 struct query {
     struct lade_split_name name[4];
     bool given[4];
@@ -88,7 +88,7 @@ static int ask(const struct lade_split *s, const struct lade_split_item *item, s
     return LADE_OK;
 }
 
-/* The name that decides. */
+/* Returns the name that decides. */
 static const struct lade_split_name *lead(const struct lade_split *s, const struct query *q)
 {
     if (q->given[LADE_SPLIT_GROUP])
@@ -107,7 +107,7 @@ static void find_recorded(struct lade_split *s, struct query *q, enum lade_split
         q->part[kind] = lade_split_part_of(found);
 }
 
-/* The part that the recorded names agree on, or that the configuration prefers; none when nothing is recorded. */
+/* Finds the part that the recorded names agree on, or that the configuration prefers; none if nothing is recorded. */
 static int settle(struct lade_split *s, struct query *q, unsigned *part)
 {
     const unsigned key = q->part[LADE_SPLIT_KEY], group = q->part[LADE_SPLIT_GROUP],
@@ -126,7 +126,7 @@ static int settle(struct lade_split *s, struct query *q, unsigned *part)
     return LADE_OK;
 }
 
-/* A content that belongs to the first key that comes with it. */
+/* A content belongs to the first key that has it. */
 static int own_content(struct lade_split *s, struct query *q)
 {
     const struct lade_split_name *content = &q->name[LADE_SPLIT_CONTENT];
@@ -137,7 +137,7 @@ static int own_content(struct lade_split *s, struct query *q)
     if (status == LADE_OK || (status == LADE_PRESENT && winner == mine))
         return LADE_OK;
     if (status == LADE_PRESENT && q->part[LADE_SPLIT_KEY] != LADE_SPLIT_NO_PART) {
-        /* It was taken before it came with this content. */
+        /* The key was accepted before it had this content. */
         q->conflict = true;
         return s->config.conflict == LADE_SPLIT_REFUSE ? LADE_CONFLICT : LADE_OK;
     }
@@ -162,7 +162,10 @@ static int choose(struct lade_split *s, struct query *q, enum lade_split_kind ki
     return LADE_OK;
 }
 
-/* Records a name that was not recorded when it was looked up. Somebody else may be first: then his part stands. */
+/*
+ * Records a name that was not recorded when it was looked up. If another thread was first, the part of that thread
+ * stands.
+ */
 static int record(struct lade_split *s, struct query *q, enum lade_split_kind kind, unsigned *part)
 {
     struct lade_split_token token;
@@ -173,7 +176,7 @@ static int record(struct lade_split *s, struct query *q, enum lade_split_kind ki
     if (*part == LADE_SPLIT_NO_PART)
         status = choose(s, q, kind, part, &token);
     if (status == LADE_FULL || status == LADE_LIMITED) {
-        /* Somebody may have decided it meanwhile, with the token that is missing. */
+        /* Another thread may have decided it in the meantime, with the token that is missing. */
         find_recorded(s, q, kind);
         if (q->part[kind] != LADE_SPLIT_NO_PART)
             return settle(s, q, part);

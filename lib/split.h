@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a split, shared by lib/split*.c. Internal. */
+/* The internal structures of a split, shared by lib/split*.c. Internal. */
 #ifndef LADE_LIB_SPLIT_H
 #define LADE_LIB_SPLIT_H
 
@@ -12,12 +12,12 @@
 
 #include <stdatomic.h>
 
-/* What an item, group or content is known by. */
+/* The hash that identifies an item, group or content. */
 struct lade_split_name {
     uint64_t high, low;
 };
 
-/* Key of the hash, one for each kind of name: a group called "a" has nothing to do with a key called "a". */
+/* Key of the hash, one for each kind of name: a group called "a" is unrelated to a key called "a". */
 struct lade_split_sip {
     uint64_t key[2];
 };
@@ -36,8 +36,8 @@ void lade_split_make_logs(struct lade_split_logs *logs);
 uint64_t lade_split_minus_log(const struct lade_split_logs *logs, uint64_t word);
 
 struct lade_split_class {
-    struct lade_bag *tokens; /* words: part + 1; NULL when the class has none */
-    _Atomic uint64_t left;   /* tokens that no decision has taken yet */
+    struct lade_bag *tokens; /* words: part + 1; NULL if the class has none */
+    _Atomic uint64_t left;   /* tokens that no decision has used yet */
 };
 
 struct lade_split {
@@ -55,17 +55,17 @@ struct lade_split {
     _Atomic uint64_t conflicts, dropped;
 };
 
-/* Creation; left: tokens that are left, in the form of config->quota. */
+/* Creates a split; left: the remaining tokens, in the form of config->quota. */
 int lade_split_make(struct lade_split **split, const struct lade_split_config *config, const uint64_t *left);
 
-/* A part by the weights, for rules hash and coin. */
+/* Chooses a part by the weights, for rules hash and coin. */
 unsigned lade_split_choose(const struct lade_split *s, const struct lade_split_name *name);
 
-/* A number below n, the same for the same name and purpose: the coin. */
+/* Returns a number below n, the same for the same name and purpose: the coin. */
 enum { LADE_SPLIT_FOR_PART = 1, LADE_SPLIT_FOR_COIN, LADE_SPLIT_FOR_FOLD, LADE_SPLIT_FOR_FILTER, LADE_SPLIT_FOR_MERGE };
 uint64_t lade_split_below(const struct lade_split_name *name, uint32_t purpose, uint64_t n);
 
-/* 128 random bits for a name, a purpose and a number. */
+/* Stores 128 random bits for a name, a purpose and a number. */
 void lade_split_random(const struct lade_split_name *name, uint32_t purpose, uint32_t number, uint64_t out[2]);
 
 /* A token of a class, and the handle that holds it. */
@@ -77,15 +77,19 @@ struct lade_split_token {
 int lade_split_draw_token(struct lade_split *s, unsigned class_number, struct lade_split_token *token, unsigned *part);
 void lade_split_end_token(struct lade_split *s, unsigned class_number, struct lade_split_token *token, bool used);
 
-/* compact and arrays: split_compact.c. Probabilities are integers, so that every machine tosses alike. */
+/*
+ * compact and arrays: split_compact.c. Probabilities are integers, so that the coin gives the same result on every
+ * machine.
+ */
 #define LADE_SPLIT_WHOLE (UINT64_C(1) << 62)
 int lade_split_make_words(struct lade_split *s);
 int lade_split_route_compact(struct lade_split *s, const struct lade_split_name *name, unsigned *part);
 
 /*
- * Exact: an entry of the table. Key: the place, see below. Value, from the top: 8 bits part, 2
- * bits kind, 53 bits of the lower half. Kind 0 is a content that belongs to one key: 8 bits of the owner, 2 bits kind, 24
- * bits of the content, 29 bits of the owner. The uppermost 8 bits are at most 254, which keeps clear of the codes of tables.
+ * Exact: an entry of the table. Key: the position, see below. Value, from the top: 8 bits part, 2 bits kind, 53 bits of
+ * the lower half. Kind 0 is a content that belongs to one key: 8 bits of the owner, 2 bits kind, 24 bits of the
+ * content, 29 bits of the owner. The uppermost 8 bits are at most 254, so values never collide with the codes of
+ * tables.
  */
 #define LADE_SPLIT_FINGERPRINT ((UINT64_C(1) << 53) - 1)
 #define LADE_SPLIT_OWNER ((UINT64_C(1) << 29) - 1)
@@ -102,7 +106,7 @@ static inline unsigned lade_split_kind_of(uint64_t value)
     return (unsigned)(value >> LADE_SPLIT_KIND_SHIFT & 3);
 }
 
-/* The bits of a value that say whose it is; the others say what was decided. */
+/* Returns the bits of a value that identify its name; the others encode the decision. */
 static inline uint64_t lade_split_who(uint64_t value)
 {
     uint64_t who = value & ((UINT64_C(1) << LADE_SPLIT_PART_SHIFT) - 1);
@@ -111,16 +115,22 @@ static inline uint64_t lade_split_who(uint64_t value)
 }
 
 /*
- * Names with the same upper half lie at the places high, high + 1, ... in the order in which they came; the four lowest bits
- * of high are zero for that. Nothing is ever removed, so a place that another name has is passed by everybody and for ever,
- * and all who look for one name come to the same place: what the table promises for a key, it promises for a name.
+ * Names with the same upper half are stored at the positions high, high + 1, ... in order of arrival; the four lowest
+ * bits of high are zero for that. Nothing is ever removed, so all threads always skip a position that another name has.
+ * Therefore all threads that search for one name reach the same position: the guarantees of the table for a key also
+ * hold for a name.
  */
 #define LADE_SPLIT_PLACE (~UINT64_C(15))
 
-/* Goes on from *place to the entry of the name that value says: LADE_OK, or LADE_ABSENT. */
+/* Advances *place to the entry of the name in value: LADE_OK, or LADE_ABSENT. */
 int lade_split_look(struct lade_table *table, uint64_t *place, uint64_t value, uint64_t *found);
 
-/* LADE_OK: recorded. LADE_PRESENT: it was there. *winner is the value that it has. Else as lade_table_insert(). */
+/*
+ * Records a name. *winner is the value that it has afterwards.
+ * LADE_OK          recorded.
+ * LADE_PRESENT     it was already recorded.
+ * else             as lade_table_insert().
+ */
 int lade_split_claim(struct lade_table *table, uint64_t place, uint64_t value, uint64_t *winner);
 
 #endif

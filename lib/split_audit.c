@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chi-square tests of what a split did. */
+/* Chi-square tests of the result of a split. */
 #include <lade/split.h>
 
 #include "sized.h"
@@ -8,8 +8,8 @@
 #include <math.h>
 
 /*
- * The probability that chi-square with df degrees of freedom exceeds x: 1 - P(df/2, x/2), by the power series of the
- * incomplete gamma function where that is quick, else by its continued fraction, evaluated from the back.
+ * Returns the probability that chi-square with df degrees of freedom exceeds x: 1 - P(df/2, x/2). Uses the power series
+ * of the incomplete gamma function where it converges fast, else its continued fraction, evaluated from the back.
  */
 static double chi_above(double x, double df)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a part is chosen: names, the keyed coin, and weighted rendezvous. All of it in integers. */
+/* How a part is chosen: names, the keyed coin, and weighted rendezvous. All in integers. */
 #include "split.h"
 
 static uint64_t rotate(uint64_t x, int by)
@@ -64,13 +64,13 @@ void lade_split_random(const struct lade_split_name *name, uint32_t purpose, uin
     const uint32_t key[2] = {purpose, number};
     uint32_t block[4];
 
-    /* The name is the output of a keyed hash already; Philox makes as many independent words of it as are needed. */
+    /* The name is already the output of a keyed hash; Philox derives as many independent words from it as needed. */
     lade_philox(counter, key, block);
     out[0] = (uint64_t)block[1] << 32 | block[0];
     out[1] = (uint64_t)block[3] << 32 | block[2];
 }
 
-/* As lade_random_below(): without the rejection some numbers would come up more often. */
+/* As lade_random_below(): without the rejection, some numbers would be more likely. */
 uint64_t lade_split_below(const struct lade_split_name *name, uint32_t purpose, uint64_t n)
 {
     const uint64_t unfair = (0 - n) % n; /* 2^64 mod n */
@@ -87,10 +87,10 @@ uint64_t lade_split_below(const struct lade_split_name *name, uint32_t purpose, 
 }
 
 /*
- * Logarithms, times 2^57. Of the numbers 1 + i/256 we keep the inverse, rounded up to 63 bits behind the point, and the
- * logarithm of exactly that inverse, bit by bit: squaring a number doubles its logarithm. A number t from 1 to 2 times the
- * inverse that belongs to its upper bits is 1 + r with 0 <= r < 2^-8, whose logarithm has a short series. The error is below
- * 2^-41; what matters more is that it is the same everywhere.
+ * Logarithms, times 2^57. For each number 1 + i/256 we store the inverse, rounded up to 63 fractional bits, and the
+ * logarithm of exactly that inverse, computed bit by bit: squaring a number doubles its logarithm. A number t from 1 to
+ * 2, multiplied by the inverse for its upper bits, is 1 + r with 0 <= r < 2^-8, whose logarithm has a short series. The
+ * error is below 2^-41; more important, it is the same on every machine.
  */
 #define ONE (UINT64_C(1) << 57)
 #define LOG2_E_FRACTION UINT64_C(0x71547652b82fe177) /* of log2(e), times 2^64 */
@@ -159,8 +159,9 @@ static bool less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 }
 
 /*
- * Weighted rendezvous: the part with the smallest -log(u) / weight, where u is a random number of name and part (Efraimidis,
- * Spirakis, "Weighted random sampling with a reservoir", 2006). Another weight changes the number of one part only.
+ * Weighted rendezvous: chooses the part with the smallest -log(u) / weight, where u is a random number of name and part
+ * (Efraimidis, Spirakis, "Weighted random sampling with a reservoir", 2006). A different weight changes the number of
+ * one part only.
  */
 static unsigned by_hash(const struct lade_split *s, const struct lade_split_name *name)
 {

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two stores that remember a side without remembering the item. Both are arrays of words, and a word answers for an item
- * and takes it in by one compare-and-swap; so two threads with one item agree, and what is in a word stays there.
+ * The two stores that record a side without recording the item. Both are arrays of words. One compare-and-swap on a
+ * word records an item and decides its part. So two threads with the same item agree, and what a word holds is never
+ * removed.
  *
- * compact   a word has six entries of ten bits, nine of a fingerprint and one for the side, filled in order, and their number.
- *           An item goes to the first word from its home on that is not full; it is there if one of the entries on the way has
- *           its fingerprint. Entries before the item's own never change, so its answer never does.
- * arrays    a word has 32 bits of the array B (part 0) and 32 of C (part 1) of Lin 2026. An item has one bit in each. Marked
- *           in B: part 0; else marked in C: part 1; else the coin decides and one of the bits is marked. Both bits have the
- *           same index, so at most one of them is ever marked, and the answer never changes. With an index for each array
- *           (uncorrected) an item of part 1 moves to part 0 as soon as another one marks its bit in B.
+ * compact   a word has six entries of ten bits, nine for a fingerprint and one for the side, filled in order, and their
+ *           number. An item goes to the first word on its probe sequence that is not full. It is found if an entry on
+ *           that sequence has its fingerprint. Entries before the item's own never change, so its part never does.
+ * arrays    a word has 32 bits of the array B (part 0) and 32 of C (part 1) of Lin 2026. An item has one bit in each.
+ *           Set in B: part 0; else set in C: part 1; else the coin decides and sets one of the bits. Both bits have the
+ *           same index, so at most one of them is ever set, and the part never changes. With one index per array
+ *           (uncorrected), an item of part 1 moves to part 0 as soon as another item sets its bit in B.
  *
- * Correction. Say that a new item meets, on its way, a probability m0 of being taken for one of part 0, m1 for one of part 1,
- * and p = 1 - m0 - m1 of coming to the coin. All three follow from the words that it has looked at. It shall go to part 0 with
- * probability a; so the coin says 0 with probability (a - m0) / p. Where a < m0 that cannot be had, and the share is off by
- * the difference: lade_split_stats() tells.
+ * Correction. Let m0 be the probability that a new item is confused, on its probe sequence, with an item of part 0, m1
+ * the same for part 1, and p = 1 - m0 - m1 the probability that it reaches the coin. All three follow from the words
+ * that it has inspected. It must go to part 0 with probability a, so the coin returns 0 with probability (a - m0) / p.
+ * If a < m0 that is impossible, and the share is off by the difference, which lade_split_stats() reports.
  *
- * Nothing but the words is shared, so that no order is needed.
+ * Only the words are shared, so no memory order is needed.
  */
 #include "split_filter.h"
 
-/* 12.5 bits an item: six entries a word, filled to 0.85 at capacity. */
+/* 12.5 bits per item: six entries per word, filled to 0.85 at capacity. */
 #define COMPACT_WORDS(n) ((n)*25 / 128 + 1)
 #define CAPACITY_MAX (UINT64_C(1) << 40)
 #define BITS_DEFAULT 100
@@ -96,7 +97,7 @@ int lade_split_route_compact(struct lade_split *s, const struct lade_split_name 
                                                  : route_arrays(s, bits, coin[0], part);
 }
 
-/* A way with any step comes to all words when their number is prime, and not in a small circle. */
+/* With a prime number of words, a probe sequence with any step reaches all words, and has no short cycle. */
 static uint64_t prime_from(uint64_t n)
 {
     for (;; n++) {
@@ -108,7 +109,7 @@ static uint64_t prime_from(uint64_t n)
     }
 }
 
-/* The numbers in use, or 0: out of range. */
+/* Sets the numbers in use and returns the number of words; 0: out of range. */
 static uint64_t words_for(struct lade_split_config *c)
 {
     if (c->capacity == 0 || c->capacity > CAPACITY_MAX || c->bits_per_item > BITS_MAX)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creation and end of a split. */
+/* Creation and destruction of a split. */
 #include "split.h"
 
 #include "fail.h"
@@ -7,9 +7,9 @@
 #include "sized.h"
 
 #define THREADS_DEFAULT 8
-#define PURPOSE UINT64_C(0x74696c7073) /* of keys that are made from the seed */
+#define PURPOSE UINT64_C(0x74696c7073) /* of keys derived from the seed */
 
-/* What is wrong with the fields that go with the store; NULL: nothing. */
+/* Returns what is wrong with the fields for the store; NULL: nothing. */
 static const char *store_problem(const struct lade_split_config *c)
 {
     bool words = c->store == LADE_SPLIT_COMPACT || c->store == LADE_SPLIT_ARRAYS;
@@ -147,7 +147,7 @@ int lade_split_make(struct lade_split **split, const struct lade_split_config *c
     s->config = *config;
     s->config.alloc = a;
     s->config.seed = seed;
-    s->config.random_seed = false; /* a split of this config is the same one */
+    s->config.random_seed = false; /* a split created from this config is the same one */
     s->logs = NULL;
     s->table = NULL;
     s->word = NULL;

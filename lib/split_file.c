@@ -8,8 +8,8 @@
  *   content  exact: the entries as lade_table_write() writes them
  *            compact, arrays: the words (8 each) in blocks of BLOCK bytes, each with its checksum (4) before it
  *
- * A checksum goes on from the one before, so that no part can be left out or moved. Checksums are CRC-32C. The header is known
- * to be right before its numbers are used.
+ * A checksum continues from the one before, so that no part can be left out or moved. Checksums are CRC-32C. The header
+ * is verified before its numbers are used.
  */
 #include "split.h"
 
@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-/* Checkers take any answer for a checksum. */
+/* Checkers define arbitrary checksum results. */
 #ifndef LADE_SPLIT_CRC
 #define LADE_SPLIT_CRC lade_crc32c
 #endif
@@ -34,11 +34,11 @@
 #define NUMBER 8
 #define CHECK 4
 
-/* A position in a file and the checksum of what came before. */
+/* A position in a file and the checksum of everything before it. */
 struct stream {
     struct lade_file file;
     uint64_t at;    /* reading: of the next byte */
-    uint64_t begin; /* reading: of the part that is being read */
+    uint64_t begin; /* reading: of the current part */
     uint32_t checksum;
 };
 
@@ -126,7 +126,7 @@ static bool count_token(void *context, const void *element)
     return true;
 }
 
-/* The tokens that are left, in the form of config.quota. */
+/* Stores the remaining tokens, in the form of config.quota. */
 static int count_tokens(struct lade_split *s, uint64_t *left)
 {
     for (size_t i = 0; i < (size_t)s->config.classes * s->config.parts; i++)
@@ -239,7 +239,7 @@ static int read_split_header(struct stream *f, struct lade_split_config *c)
     return good ? LADE_OK : LADE_DAMAGED;
 }
 
-/* size-byte numbers, which become 32-bit weights or 64-bit counts. */
+/* Reads numbers into 32-bit weights or 64-bit counts. */
 static int read_list(struct stream *f, uint32_t *weights, uint64_t *counts, size_t count)
 {
     int status = LADE_OK;
@@ -255,12 +255,12 @@ static int read_list(struct stream *f, uint32_t *weights, uint64_t *counts, size
     return status;
 }
 
-/* Whether a word can come about. */
+/* Whether a word is possible. */
 static bool is_word(const struct lade_split *s, uint64_t word)
 {
     if (s->config.store == LADE_SPLIT_COMPACT)
         return word >> 60 <= 6;                           /* entries */
-    return s->config.uncorrected || !(word & word >> 32); /* an item is marked in one array only */
+    return s->config.uncorrected || !(word & word >> 32); /* an item has a bit in one array only */
 }
 
 static int read_words(struct stream *f, struct lade_split *s)
@@ -280,7 +280,7 @@ static int read_words(struct stream *f, struct lade_split *s)
         for (size_t at = 0; at < size && status == LADE_OK; at += NUMBER) {
             uint64_t word = lade_read_number(block + at, NUMBER);
             if (is_word(s, word))
-                atomic_store_explicit(&s->word[i++], word, memory_order_relaxed); /* nobody else is there yet */
+                atomic_store_explicit(&s->word[i++], word, memory_order_relaxed); /* no other thread uses it yet */
             else
                 status = LADE_DAMAGED;
         }
@@ -305,7 +305,7 @@ static int read_table(struct stream *f, struct lade_split *s)
     return status;
 }
 
-/* The least that a file with this header holds. One that has less need not be read. */
+/* Returns the minimum size of a file with this header. A smaller file need not be read. */
 static uint64_t asks_for(const struct lade_split_config *c)
 {
     uint64_t lists = (uint64_t)c->classes * c->parts * NUMBER * 2;
@@ -314,10 +314,10 @@ static uint64_t asks_for(const struct lade_split_config *c)
     return c->capacity > UINT64_MAX / 2048 ? UINT64_MAX : lists + c->capacity * bits / 8;
 }
 
-/* Bytes for the tokens of a quota, at least as many as will be allocated; UINT64_MAX where that is beyond any limit. */
+/* Returns the bytes for the tokens of a quota, at least as many as will be allocated; UINT64_MAX if above any limit. */
 static uint64_t token_bytes(const struct lade_split_config *c, const uint64_t *left)
 {
-    const uint64_t handles = c->threads > 8 ? c->threads + UINT64_C(1) : 9; /* 8 threads where the file says none */
+    const uint64_t handles = c->threads > 8 ? c->threads + UINT64_C(1) : 9; /* 8 threads if the file has none */
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < (size_t)c->classes; i++) {

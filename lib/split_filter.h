@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the words of a filter or of arrays mean to an item that comes along. Internal; see split_compact.c. */
+/* What the words of a filter or of arrays mean for an item that is routed. Internal; see split_compact.c. */
 #ifndef LADE_LIB_SPLIT_FILTER_H
 #define LADE_LIB_SPLIT_FILTER_H
 
 #include "split.h"
 
-/* Checkers take smaller ones. */
+/* Checkers define smaller numbers. */
 #ifndef LADE_SPLIT_PROBE
-#define LADE_SPLIT_PROBE 64 /* words that an item looks at, at most */
+#define LADE_SPLIT_PROBE 64 /* maximum number of words that an item inspects */
 #endif
 
 #define ENTRIES 6
@@ -17,10 +17,10 @@
 #define COUNT_SHIFT 60
 #define HALF 32 /* bits of an array in a word */
 
-/* What an item meets on its way. */
+/* The entries that an item meets on its probe sequence. */
 struct meeting {
-    uint64_t mass[2]; /* probability of being taken for an item of that part */
-    uint64_t left;    /* of none */
+    uint64_t mass[2]; /* probability of being confused with an item of that part */
+    uint64_t left;    /* ... with no item */
 };
 
 static inline void meet_nobody(struct meeting *m)
@@ -48,7 +48,7 @@ static inline void meet_arrays(const struct lade_split *s, struct meeting *m, ui
     m->left = LADE_SPLIT_WHOLE - m->mass[0] - m->mass[1];
 }
 
-/* How much of what is left the coin gives to part 0. */
+/* Returns how much of the remaining probability the coin gives to part 0. */
 static inline uint64_t for_part_0(const struct lade_split *s, const struct meeting *m)
 {
     uint64_t low;
@@ -59,7 +59,10 @@ static inline uint64_t for_part_0(const struct lade_split *s, const struct meeti
     return want < m->left ? want : m->left;
 }
 
-/* The words that an item looks at: from a first one on by a step of its own, so that full words do not make long rows. */
+/*
+ * The probe sequence of an item: a first word and a step that depends on the item, so that full words do not form long
+ * runs.
+ */
 struct way {
     uint64_t at, step;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The union of two splits that decided apart. */
+/* The union of two splits that decided separately. */
 #include "split.h"
 
 #include "fail.h"
@@ -7,14 +7,14 @@
 struct merging {
     struct lade_split *into;
     struct lade_key salt;
-    bool change; /* or only look for differences */
+    bool change; /* false: only find differences */
     lade_split_tell *tell;
     void *context;
     uint64_t differences;
     int status;
 };
 
-/* Among any number of values of one name, in any order, the same one is the least. */
+/* A total order: among any number of values of one name, in any order, the same one is the least. */
 static bool is_before(const struct merging *m, uint64_t name, uint64_t a, uint64_t b)
 {
     uint64_t of_a = lade_random_at(m->salt, name ^ lade_split_who(a), a >> LADE_SPLIT_PART_SHIFT);

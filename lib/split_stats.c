@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a split holds, and how often it errs. */
+/* The contents of a split, and its error probabilities. */
 #include "split_filter.h"
 
 #include "sized.h"
 
-/* What an item meets whose way begins at a word; one of the many such ways. */
+/* Computes what an item meets whose probe sequence begins at a word; one of many such sequences. */
 static void meet_from(struct lade_split *s, uint64_t at, struct meeting *m)
 {
     uint64_t bits[2];

@@ -5,8 +5,9 @@
 #include "ignore.h"
 
 /*
- * A token is drawn before the decision and kept until it is known who made it; the loser puts it back. So tokens in the bag,
- * in hands and in decisions are always as many as in the beginning. The handle is kept as well: joining could fail.
+ * A token is drawn before the decision and kept until the decision has a winner; the loser puts it back. So the number
+ * of tokens in the bag, held by threads and used by decisions is constant. The handle is kept as well, because joining
+ * could fail.
  */
 int lade_split_draw_token(struct lade_split *s, unsigned class_number, struct lade_split_token *token, unsigned *part)
 {
@@ -25,7 +26,7 @@ int lade_split_draw_token(struct lade_split *s, unsigned class_number, struct la
     }
     lade_bag_leave(token->handle);
     token->handle = NULL;
-    /* It only falls: zero is for ever. And then the decisions that took the tokens are visible. */
+    /* It only decreases: zero is final. Then the decisions that used the tokens are visible. */
     uint64_t left = atomic_load_explicit(&c->left, memory_order_acquire); /* [split.none] -> [split.used] */
     return left > 0 ? LADE_LIMITED : LADE_FULL;
 }
@@ -38,7 +39,7 @@ void lade_split_end_token(struct lade_split *s, unsigned class_number, struct la
         struct lade_split_class *c = &s->class_of[class_number];
         atomic_fetch_sub_explicit(&c->left, 1, memory_order_release); /* [split.used] -> [split.none] */
     } else {
-        /* The bag has a slot free: the token came from there. */
+        /* The bag has a free slot, because the token came from there. */
         lade_ignore(lade_bag_put(token->handle, &(uint64_t){token->part + 1}));
     }
     lade_bag_leave(token->handle);

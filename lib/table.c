@@ -3,7 +3,7 @@
 
 #include "prefetch.h"
 
-/* Words with the library's hash, and liburcu's read sections need no fence. */
+/* Whether keys are words with the library's hash, and liburcu's read sections need no fence. */
 static inline bool is_plain(const struct lade_table *t)
 {
     return t->quick.first != 0;
@@ -19,7 +19,7 @@ static inline uint64_t mixed(const struct lade_table *t, uint64_t key)
     return t->config.hash ? t->config.hash->mix(t->config.hash->context, key) : lade_table_mix(&t->mixer, key);
 }
 
-/* The place for the two keys that look like codes. */
+/* Whether a key is one of the two whose mixed form equals a code; these have separate vals in side[]. */
 static inline bool is_side(uint64_t h)
 {
     return h + 1 <= 1;
@@ -38,7 +38,7 @@ static inline _Atomic uint64_t *side_of(struct lade_table *t, uint64_t h)
 
 enum action { INSERT, REPLACE, REMOVE };
 
-/* What an action makes of a val, or the same val when there is nothing to do. */
+/* Returns the val after an action, or the same val if there is nothing to do. */
 static inline uint64_t changed(const struct sought *s, enum action action, uint64_t val, uint64_t new)
 {
     bool live = is_live(s, val);
@@ -57,7 +57,7 @@ static inline int answer(const struct sought *s, enum action action, uint64_t be
     return is_live(s, before) ? LADE_OK : LADE_ABSENT;
 }
 
-/* CAS on the val that decides. On failure *val is what is there. */
+/* The CAS on the val that decides. On failure *val is the current one. */
 static inline bool swap_val(_Atomic uint64_t *place, uint64_t *val, uint64_t new)
 {
     LADE_STEP();
@@ -79,7 +79,7 @@ static int change_side(struct lade_table *t, const struct sought *s, enum action
     }
 }
 
-/* Counts a cell whose key was removed, or came back. Only the choice of a size depends on it. */
+/* Counts a cell whose key was removed or reinserted. Only the choice of a size depends on it. */
 static inline void count_dead(struct array *a, const struct cell *c, const struct sought *s, uint64_t from, uint64_t to)
 {
     if (!LADE_TABLE_COUNTED(a, c))
@@ -91,14 +91,14 @@ static inline void count_dead(struct array *a, const struct cell *c, const struc
 }
 
 /*
- * Inside a read section. The val before is stored in *before. In a table of byte strings new is a record, and what is
- * taken out is retired here.
+ * Call it inside a read section. Stores the previous val in *before. In a table of byte strings new is a record, and a
+ * record that is removed is retired here.
  */
 static inline int change(struct lade_table *t, const struct sought *s, enum action action, uint64_t new,
                          uint64_t *before)
 {
     struct array *a = root_of(t);
-    struct array *back = NULL; /* the array before a, if we came through it */
+    struct array *back = NULL; /* the array before a, if we passed through it */
     uint64_t carried = ABSENT; /* the frozen value that arrays before a have, if present */
 
     if (next_of(a))
@@ -124,7 +124,7 @@ static inline int change(struct lade_table *t, const struct sought *s, enum acti
         while (found == FOUND && !(val & FROZEN) && is_of(s, val)) {
             uint64_t now = val == ABSENT ? carried : val;
             uint64_t to = changed(s, action, now, new);
-            /* A carried value goes in first, so that it is there for whoever comes between. */
+            /* A carried value is stored first, so that it is visible to operations in between. */
             if (val == ABSENT && carried != ABSENT) {
                 if (swap_val(&c->val, &val, carried))
                     val = carried;
@@ -181,7 +181,7 @@ static inline int get(struct lade_table *t, uint64_t h, uint64_t *value)
     return give(val >= VALUE_0 ? LADE_OK : LADE_ABSENT, val, value);
 }
 
-/* Inserts answer the value that the key has, the others the one that it had. */
+/* Inserts return the value that the key has, the other actions the value that it had. */
 static int change_word(struct lade_table *t, uint64_t h, enum action action, uint64_t value, uint64_t *other)
 {
     struct sought s;
@@ -247,10 +247,10 @@ static inline int give_and_unlock(int status, uint64_t val, uint64_t *value, uns
 }
 
 /*
- * The usual case of get and insert, a key that is at home: the fewer instructions it has, the more of them a processor has under
- * way at once. So it stands alone, in functions that save no register and end with the read section. What is mixed to KEY_EMPTY
- * goes another way, which is every key where it must; a key that is mixed to MOVED may be compared with a moved cell, which
- * never has a val.
+ * The common case of get and insert: a key in its home cell. The fewer instructions it has, the more calls a processor
+ * executes at once. So it has separate functions, which save no register and end with the read section. Keys that are
+ * mixed to KEY_EMPTY take the slow path; in tables that need it, every key does. A key that is mixed to MOVED may be
+ * compared with a moved cell, which never has a val.
  */
 LADE_TABLE_NOINLINE int get_near(struct lade_table *t, uint64_t h, uint64_t *value, unsigned long before)
 {
@@ -291,7 +291,7 @@ int lade_table_get(struct lade_table *t, uint64_t key, uint64_t *value)
     return give_and_unlock(LADE_OK, val, value, before);
 }
 
-/* Gives an empty cell its key and its val. False when somebody came between; the cell may have the key then. */
+/* Stores a key and a val in an empty cell. False if another thread was faster; the cell may have the key then. */
 static inline bool take_cell(struct cell *c, uint64_t h, uint64_t val)
 {
     uint64_t empty = KEY_EMPTY, absent = ABSENT;
@@ -300,7 +300,7 @@ static inline bool take_cell(struct cell *c, uint64_t h, uint64_t val)
     if (!atomic_compare_exchange_strong_explicit(&c->key, &empty, h, memory_order_relaxed, memory_order_relaxed))
         return false;
     LADE_STEP();
-    /* Whoever gets the value has what was done before. */
+    /* A thread that loads the value observes everything before this store. */
     return atomic_compare_exchange_strong_explicit(
         &c->val, &absent, val, memory_order_release,
         memory_order_relaxed); /* [table.insert] -> [table.val], [table.change], [table.freeze] */
@@ -359,16 +359,16 @@ int lade_table_remove(struct lade_table *t, uint64_t key, uint64_t *old)
     return change_key(t, key, REMOVE, 0, old);
 }
 
-/* So many lines are asked for before the first is used. */
+/* Number of lines that are prefetched before the first is used. */
 #define TOGETHER 16
 
-/* What is asked for together: mixed keys, and the line where the search for each begins. */
+/* A group of keys that are prefetched together: mixed keys, and the line where the search for each begins. */
 struct batch {
     uint64_t h[TOGETHER];
     struct cell *line[TOGETHER];
 };
 
-/* Mixes the next keys and asks for their cells; answers how many. */
+/* Mixes the next keys and prefetches their cells; returns the number of keys. */
 static inline size_t prefetch_many(struct lade_table *t, const uint64_t *keys, size_t count, struct batch *b)
 {
     struct array *a = root_of(t);
@@ -385,9 +385,9 @@ static inline size_t prefetch_many(struct lade_table *t, const uint64_t *keys, s
 }
 
 /*
- * The val of a word if its cell is in this line and not frozen, else ABSENT: look_up() knows more. Which cell it is cannot be
- * foretold, so there is no branch on it: a wrong guess would hold up the keys behind. A cell that has the key keeps it, and
- * the val alone says what was done before: the order in which keys are read does not matter.
+ * Returns the val of a word if its cell is in this line and not frozen, else ABSENT: look_up() then decides. Which cell
+ * it is cannot be predicted, so there is no branch on it: a misprediction would delay the following keys. A cell that
+ * has the key keeps it, and only the val orders earlier operations: the order in which keys are loaded does not matter.
  */
 static inline uint64_t val_in_line(struct cell *line, uint64_t h)
 {
@@ -408,7 +408,7 @@ LADE_TABLE_NOINLINE int get_late(struct lade_table *t, uint64_t h, uint64_t *val
     return get(t, h, value);
 }
 
-/* Answers for all keys when there is nothing to look at. */
+/* Whether the arguments are valid; if not, stores LADE_INVALID for all keys. */
 static bool can_batch(const struct lade_table *t, const uint64_t *keys, const uint64_t *values, int *status,
                       size_t count)
 {
@@ -477,7 +477,7 @@ static bool seek_bytes(struct lade_table *t, struct sought *s, const void *key, 
     s->h = t->config.hash ? t->config.hash->bytes(t->config.hash->context, key, size)
                           : lade_table_mix_bytes(&t->mixer, key, size);
     if (is_side(s->h))
-        s->h = 1; /* equal hashes are told apart by the bytes */
+        s->h = 1; /* the bytes distinguish equal hashes */
     s->bytes = key;
     s->size = size;
     return true;

@@ -2,16 +2,16 @@
 /*
  * The cells of a table, and how one is found. Internal.
  *
- * An array of cells {key, val}, probed one after another from a key's home. Keys are stored mixed; the home is where the
- * mixed key, taken as a fraction, falls in the array: arrays of any size keep the same order, and moving to a larger one goes
- * through both from beginning to end.
+ * An array of cells {key, val}, probed one after another from a key's home. Keys are stored mixed. The mixed key, as a
+ * fraction, gives the home as a position in the array. So arrays of any size keep the same order, and a move to a
+ * larger array scans both from beginning to end.
  *
- *   key   KEY_EMPTY, then once and for ever a mixed key, or MOVED
+ *   key   KEY_EMPTY, then once and permanently a mixed key, or MOVED
  *   val   ABSENT, then values and codes for "removed"; FROZEN is added once, and then it never changes again
  *
- * A table that grows, shrinks or is cleaned has a second array behind `next`. Then an empty cell becomes MOVED and a filled
- * one FROZEN, and pairs that are present are copied: into an ABSENT val only, so that a late copy never undoes a later
- * change. What is frozen is right as long as the arrays behind have nothing newer, so that readers need not help.
+ * A table that grows, shrinks or is cleaned has a second array in `next`. Then an empty cell becomes MOVED and a filled
+ * one FROZEN, and pairs that are present are copied: only into an ABSENT val, so that a late copy never undoes a later
+ * change. A frozen val is valid as long as the later arrays have nothing newer, so that readers need not help.
  */
 #ifndef LADE_LIB_TABLE_H
 #define LADE_LIB_TABLE_H
@@ -28,7 +28,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Checkers take smaller ones. */
+/* Checkers define smaller numbers. */
 #ifndef LADE_TABLE_FIRST
 #define LADE_TABLE_FIRST 128 /* homes of the first array */
 #endif
@@ -36,7 +36,7 @@
 #define LADE_TABLE_MOVE LADE_TABLE_BLOCK
 #endif
 #ifndef LADE_TABLE_SAMPLED
-#define LADE_TABLE_SAMPLED 65536 /* cells of an array from which on only every SAMPLE-th is counted */
+#define LADE_TABLE_SAMPLED 65536 /* number of cells from which on only every SAMPLE-th is counted */
 #endif
 #define LADE_TABLE_SAMPLE 64
 #ifndef LADE_TABLE_LINE
@@ -44,19 +44,22 @@
 #endif
 
 /*
- * Adds to a counter that only the choice of sizes depends on; answers what it was. Checkers leave them out: each order in
- * which threads count would be an execution of its own.
+ * Adds to a counter that affects only the choice of sizes; returns the previous value. Checkers leave these counters
+ * out: each order in which threads count would be a separate execution.
  */
 #ifndef LADE_TABLE_COUNT
 #define LADE_TABLE_COUNT(place, n) atomic_fetch_add_explicit(place, n, memory_order_relaxed)
 #endif
 
-/* Whether a cell is one of those that are counted. */
+/* Whether a cell is counted. */
 #ifndef LADE_TABLE_COUNTED
 #define LADE_TABLE_COUNTED(a, c) (!((uint64_t)((c) - (a)->cell) & (a)->sample))
 #endif
 
-/* Writes what is there: the kernel maps a page twice when it is read before it is written. Checkers leave it out. */
+/*
+ * Writes the current value back: the kernel maps a page twice if it is read before it is written. Checkers leave it
+ * out.
+ */
 #ifndef LADE_TABLE_TOUCH
 #define LADE_TABLE_TOUCH(place) ((void)atomic_fetch_or_explicit(place, 0, memory_order_relaxed))
 #endif
@@ -73,11 +76,11 @@ struct cell {
     _Atomic uint64_t key, val;
 };
 
-/* A byte-string key with its value; never changed once it can be found. */
+/* A byte-string key with its value; immutable once it can be found. */
 struct record {
     union {
         struct lade_later grace;
-        struct record *limbo; /* the next one that is freed with the same array */
+        struct record *limbo; /* the next record that is freed with the same array */
     };
     struct lade_table *table;
     uint64_t value;
@@ -88,14 +91,14 @@ struct record {
 struct array {
     uint64_t cells;
     uint64_t blocks;
-    uint64_t sample;        /* cells are counted whose number has none of these bits */
-    uint64_t limit;         /* counted cells at which a larger array is wanted */
-    uint64_t most;          /* counted cells that are taken when there is none */
+    uint64_t sample;        /* a cell is counted if its number has none of these bits */
+    uint64_t limit;         /* counted cells at which a larger array is requested */
+    uint64_t most;          /* maximum of counted cells if no larger array can be allocated */
     uint64_t size;          /* bytes of this mapping */
-    _Atomic uint8_t *moved; /* a flag for each block, behind the cells */
+    _Atomic uint8_t *moved; /* a flag for each block, after the cells */
     struct lade_table *table;
     _Atomic(struct array *) next;
-    _Atomic uint32_t starved; /* no larger array was to be had */
+    _Atomic uint32_t starved; /* no larger array could be allocated */
     struct lade_later grace;
     struct lade_ref ref;
     _Atomic(struct record *) limbo;                      /* records that are freed with this array */
@@ -115,11 +118,11 @@ struct lade_table {
     struct lade_table_hash hash;                            /* config.hash, or not in use */
     _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t side[2]; /* vals of the keys that are mixed to KEY_EMPTY and MOVED */
     _Alignas(LADE_CACHELINE_PAIR) _Atomic uint64_t bytes;   /* of all arrays */
-    _Atomic uint64_t waiting;                               /* arrays on their way to be freed */
+    _Atomic uint64_t waiting;                               /* arrays that wait to be freed */
     _Atomic uint64_t moved_cells, growths;
 };
 
-/* What is looked for: a mixed key, or a hash and the bytes. */
+/* The key to find: a mixed key, or a hash and the bytes. */
 struct sought {
     uint64_t h;
     const void *bytes;
@@ -127,7 +130,7 @@ struct sought {
     bool is_bytes;
 };
 
-/* Field by field, which every checker understands. */
+/* Field by field, because every checker supports that. */
 static inline void seek(struct sought *s, uint64_t h, bool is_bytes)
 {
     s->h = h;
@@ -153,7 +156,10 @@ static inline void seek_record(struct sought *s, uint64_t h, const struct record
     s->size = r->size;
 }
 
-/* Whether a cell with the sought key's hash belongs to it. One without a val belongs to whoever gives it one. */
+/*
+ * Whether a cell with the hash of the sought key belongs to that key. A cell without a val belongs to the thread that
+ * stores one.
+ */
 static inline bool is_of(const struct sought *s, uint64_t val)
 {
     const struct record *r;
@@ -172,8 +178,8 @@ static inline uint64_t home_of(const struct array *a, uint64_t h)
 }
 
 /*
- * Where a key with this home is looked for in turn: in the cells of its line from there on and round, since they come with the
- * first, then in those of the next line.
+ * Returns the n-th cell in the probe order of a key with this home: first the cells of the home's cache line, from the
+ * home on with wrap-around, because they arrive together; then those of the next line.
  */
 static inline struct cell *nth_cell(struct array *a, uint64_t home, uint64_t n)
 {
@@ -195,18 +201,18 @@ static inline struct array *next_of(struct array *a)
 
 static inline uint64_t load_key(struct cell *c)
 {
-    /* Who finds MOVED finds the next array. */
+    /* A thread that finds MOVED also finds the next array. */
     return atomic_load_explicit(&c->key, memory_order_acquire); /* [table.key] -> [table.move], [table.claim] */
 }
 
 static inline uint64_t load_val(struct cell *c)
 {
-    /* What was done before the value was given, and for a frozen one the next array. */
+    /* Observes everything before the store of the value; for a frozen one also the next array. */
     return atomic_load_explicit(&c->val,
                                 memory_order_acquire); /* [table.val] -> [table.change], [table.freeze], [table.copy] */
 }
 
-/* The val of what is sought in a and the arrays behind, without FROZEN. Inside a read section. */
+/* Returns the val of the sought key in a and the later arrays, without FROZEN. Call it inside a read section. */
 static inline uint64_t look_up(struct array *a, const struct sought *s)
 {
     uint64_t old = ABSENT;
@@ -236,8 +242,8 @@ static inline uint64_t look_up(struct array *a, const struct sought *s)
 }
 
 /*
- * Where the search for a word ends between its home and the end of a, and the key there: the word, KEY_EMPTY, or something else
- * when look_up() and find_cell() know more. Cells come in the order of nth_cell().
+ * Returns the cell where the search for a word ends, between its home and the end of a, and stores the key there: the
+ * word, KEY_EMPTY, or another key if look_up() or find_cell() must decide. Cells are probed in the order of nth_cell().
  */
 static inline struct cell *find_near(struct array *a, uint64_t home, uint64_t h, uint64_t *key)
 {
@@ -258,21 +264,21 @@ static inline struct cell *find_near(struct array *a, uint64_t home, uint64_t h,
 }
 
 enum want {
-    LOOK, /* no cell, if there is none */
+    LOOK, /* do not take a cell */
     TAKE, /* a cell for a new key */
-    COPY, /* a cell for a key from another array: also when no new key would be taken */
+    COPY, /* a cell for a key from another array: also if no new key would be accepted */
 };
 
 enum find {
     FOUND,   /* the cell */
-    NOTHING, /* the array ends the search: there is none, and none was wanted */
-    ON,      /* there is none, and never will be: go on in the next array */
+    NOTHING, /* the search ends in this array: there is no cell, and none was wanted */
+    ON,      /* there is no cell, and never will be: continue in the next array */
     NO_ROOM, /* no cell is free, and there is no next array */
 };
 
 /*
- * Finds the cell of s in a, with its val; takes an empty one when one is wanted and the table does not grow. *counted is
- * set when the cell is newly taken and one of those that are counted.
+ * Finds the cell of s in a, with its val; takes an empty one if one is wanted and the table does not grow. *counted is
+ * set if the cell was empty and is one of those that are counted.
  */
 static inline enum find find_cell(struct array *a, const struct sought *s, enum want want, struct cell **cell,
                                   uint64_t *val, bool *counted)
@@ -292,7 +298,10 @@ static inline enum find find_cell(struct array *a, const struct sought *s, enum 
                      atomic_load_explicit(&a->used, memory_order_relaxed) >= a->most)
                 return NO_ROOM;
             LADE_STEP();
-            /* Who loses may find MOVED, and then the next array; who finds MOVED may have it from here. */
+            /*
+             * On failure this thread may load MOVED and must then find the next array. A thread that finds MOVED may
+             * load it from this store.
+             */
             if (atomic_compare_exchange_strong_explicit(
                     &c->key, &key, take, memory_order_acq_rel,
                     memory_order_acquire)) { /* [table.claim] -> [table.move], [table.key] */
@@ -313,42 +322,50 @@ static inline enum find find_cell(struct array *a, const struct sought *s, enum 
     return next_of(a) ? ON : want == LOOK ? NOTHING : NO_ROOM;
 }
 
-/* Answers whether a has a next array, if need be a new one: of so many cells, or of as many as a needs when that is 0. */
+/*
+ * Returns whether a has a next array; creates one if necessary, with the given number of cells, or if that is 0, with
+ * as many as a needs.
+ */
 bool lade_table_grow(struct lade_table *t, struct array *a, uint64_t cells, bool tight);
 
 /* Moves one block of a, whose next array exists. */
 void lade_table_help(struct lade_table *t, struct array *a);
 
 /*
- * Moves what is left of the root array until it has no next one. Answers that array: at some moment of the call it had all
- * keys. NULL when memory ran out.
+ * Moves the remaining blocks of the root array until it has no next one. Returns that array: at some moment of the call
+ * it had all keys. NULL if memory ran out.
  */
 struct array *lade_table_complete(struct lade_table *t);
 
-/* Cells for so many keys; tight: as trim packs them. */
+/* Returns the number of cells for a number of keys; tight: as trim packs them. */
 uint64_t lade_table_cells_for(uint64_t keys, bool tight);
 
-/* The cells of the array after a, if that is to have some more than a: that many, or more where old arrays wait. */
+/*
+ * Returns the number of cells of the next array after a, if a larger one is requested: the given number, or more while
+ * old arrays wait to be freed.
+ */
 uint64_t lade_table_cells_after(struct lade_table *t, const struct array *a, uint64_t cells);
 
-/* An empty array, or NULL. A tight one is filled to a higher load before a larger one is wanted. */
+/*
+ * Creates an empty array; NULL if that fails. A tight one is filled to a higher load before a larger one is requested.
+ */
 struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight);
 void lade_table_array_free(struct array *a);
 void lade_table_array_put(struct array *a);
 
-/* Zeroed memory of the table's allocator, or NULL. */
+/* Returns zeroed memory from the table's allocator, or NULL. */
 void *lade_table_map(const struct lade_table *t, size_t size);
 void lade_table_unmap(const struct lade_table *t, void *memory, size_t size);
 
-/* Asks for pages that will be written soon, all at once. A hint. */
+/* Requests pages that will be written soon, all at once. A hint. */
 void lade_table_populate(const struct lade_table *t, void *memory, size_t size);
 
 struct record *lade_table_record(struct lade_table *t, const void *key, size_t size, uint64_t value);
 void lade_table_record_free(struct record *r);
 
 /*
- * Frees a record after a grace period. before is the array through which the caller came to the one where it took the
- * record out, or NULL: it still leads new operations to the record, which is then freed with it.
+ * Frees a record after a grace period. before is the array through which the caller reached the one from which it
+ * removed the record, or NULL. That array still leads new operations to the record, so the record is freed with it.
  */
 void lade_table_retire(struct array *before, struct record *r);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables: made, gone over as a whole, and destroyed. */
+/* Creation, scans and destruction of tables. */
 #include "table.h"
 
 #include "seed.h"
@@ -10,7 +10,7 @@ static bool is_complete(const struct lade_table_hash *hash, enum lade_table_kind
     return !hash || (kind == LADE_TABLE_WORDS ? hash->mix && hash->unmix : hash->bytes != NULL);
 }
 
-/* Large arrays count a part of their cells; what that may be wrong by comes on top. */
+/* Large arrays count only a part of their cells; the result includes the possible error of that count. */
 static uint64_t cells_for_all(uint64_t keys)
 {
     uint64_t cells = lade_table_cells_for(keys, false);
@@ -30,7 +30,7 @@ static int create_table(struct lade_table **table, const struct lade_table_confi
         return LADE_INVALID;
     if (!c->seeded && !lade_seed_draw(&seed))
         return LADE_IO;
-    /* Starts the thread that frees old arrays: no operation should have to. */
+    /* Starts the thread that frees old arrays, so that no operation has to. */
     if (lade_reclaim_start() != LADE_OK)
         return LADE_NO_MEMORY;
     t = lade_array_get(alloc, 1, sizeof *t);
@@ -74,7 +74,7 @@ int lade_table_create_sized(struct lade_table **table, const struct lade_table_c
     return config ? create_table(table, config) : LADE_INVALID;
 }
 
-/* Records that are still waiting to be copied to the next array belong to nobody else. */
+/* Records that were not yet copied to the next array are referenced only here. */
 static void free_waiting(struct array *a)
 {
     for (uint64_t i = 0; i < a->cells; i++) {
@@ -96,14 +96,14 @@ void lade_table_destroy(struct lade_table *t)
     if (!t)
         return;
     alloc = t->config.alloc ? t->config.alloc : &lade_default;
-    /* The array that is completed is retired at once, and is still looked at. */
+    /* lade_table_complete() retires the completed array at once, and still reads it. */
     lade_rcu_read_lock();
     if (!lade_table_complete(t) && t->config.kind == LADE_TABLE_BYTES)
         free_waiting(root_of(t));
     lade_rcu_read_unlock();
     lade_reclaim_barrier();
     if (t->config.kind == LADE_TABLE_BYTES)
-        lade_reclaim_barrier(); /* arrays with records wait twice */
+        lade_reclaim_barrier(); /* arrays with records need two grace periods */
     a = root_of(t);
     while (a) {
         struct array *next = next_of(a);
@@ -118,7 +118,10 @@ static uint64_t unmixed(const struct lade_table *t, uint64_t h)
     return t->config.hash ? t->config.hash->unmix(t->config.hash->context, h) : lade_table_unmix(&t->mixer, h);
 }
 
-/* The array to go over, which has all keys that were there before the call; NULL when memory ran out. Kept until put. */
+/*
+ * Returns the array to scan, which has all keys that were present before the call; NULL if memory ran out. Kept until
+ * put.
+ */
 static struct array *hold(struct lade_table *t)
 {
     struct array *a;
@@ -131,7 +134,7 @@ static struct array *hold(struct lade_table *t)
     return a;
 }
 
-/* A word's value as it is now: inside the array's time it may have moved on. */
+/* Visits a word with its current value: after the array was replaced, the value may have changed elsewhere. */
 static bool visit_word(struct lade_table *t, uint64_t h, uint64_t val,
                        bool (*visit)(void *, const struct lade_table_entry *), void *context)
 {
@@ -219,7 +222,7 @@ int lade_table_for_each(struct lade_table *t, bool (*visit)(void *, const struct
         *visited = 0;
     if (!t || !visit)
         return LADE_INVALID;
-    /* Records may be freed while their cells are still in the array: there a read section is held all the time. */
+    /* Records may be freed while their cells are still in the array: therefore the whole scan is one read section. */
     if (t->config.kind == LADE_TABLE_BYTES)
         lade_rcu_read_lock();
     a = hold(t);
@@ -233,7 +236,7 @@ int lade_table_for_each(struct lade_table *t, bool (*visit)(void *, const struct
     return all ? LADE_OK : a ? LADE_CANCELLED : LADE_NO_MEMORY;
 }
 
-/* Whether there was a moment with so many cells: others may shrink the table behind it. */
+/* Returns whether the table had this number of cells at some moment: other threads may shrink it afterwards. */
 static bool grow_to(struct lade_table *t, uint64_t cells)
 {
     struct array *a;
@@ -259,7 +262,7 @@ int lade_table_reserve(struct lade_table *t, uint64_t keys)
     return good ? LADE_OK : LADE_NO_MEMORY;
 }
 
-/* The val of cell i as it is, to be counted only; false when it belongs to no key. */
+/* Reads cell i for counts only; false if it belongs to no key. */
 static bool is_used(struct lade_table *t, struct array *a, uint64_t i, uint64_t *h, bool *live)
 {
     uint64_t val = atomic_load_explicit(&a->cell[i].val, memory_order_relaxed) & ~FROZEN;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays of cells: made, filled from the one before, and given back. */
+/* Arrays of cells: created, filled from the previous one, and freed. */
 #include "table.h"
 
-/* Shares of the cells, in 1/256: wanted is a larger array; the load that trim aims at; a tight one grows; no more is taken. */
+/*
+ * Loads in 1/256: at which a larger array is requested; that trim aims at; at which a tight array grows; the maximum.
+ */
 #ifndef GROW_AT
 #define GROW_AT 154
 #endif
@@ -28,7 +30,7 @@ static uint64_t blocks_of(uint64_t cells)
     return (cells + LADE_TABLE_MOVE - 1) / LADE_TABLE_MOVE;
 }
 
-/* Bytes from the beginning of an array's mapping: the cells come before the flags, and the end. */
+/* Offsets in bytes in an array's mapping: of the flags, which follow the cells, and of the end. */
 static uint64_t flags_at(uint64_t cells)
 {
     return sizeof(struct array) + cells * sizeof(struct cell);
@@ -39,7 +41,7 @@ static uint64_t end_at(uint64_t cells)
     return flags_at(cells) + blocks_of(cells);
 }
 
-/* A refused request is never counted: for a moment it would make others fail that fit. */
+/* A rejected request is never counted: for a moment it would make other requests fail that fit. */
 static bool reserve_bytes(struct lade_table *t, uint64_t size)
 {
     uint64_t most = t->config.max_bytes, before;
@@ -88,14 +90,14 @@ struct array *lade_table_array(struct lade_table *t, uint64_t cells, bool tight)
 
 static void free_records(struct array *a)
 {
-    struct record *r = atomic_load_explicit(&a->limbo, memory_order_relaxed); /* the grace period orders it */
+    struct record *r = atomic_load_explicit(&a->limbo, memory_order_relaxed); /* ordered by the grace period */
 
     while (r) {
         struct record *after = r->limbo;
         lade_table_record_free(r);
         r = after;
     }
-    /* Present ones have gone to the next array, unless this is the last. */
+    /* Records that are present were copied to the next array, unless this is the last. */
     for (uint64_t i = 0; i < a->cells; i++) {
         uint64_t val = atomic_load_explicit(&a->cell[i].val, memory_order_relaxed);
         if ((val & ~FROZEN) != ABSENT && (!(val & FROZEN) || val & TOMB))
@@ -103,7 +105,7 @@ static void free_records(struct array *a)
     }
 }
 
-/* The cells alone. */
+/* Frees only the cells. */
 static void unmap_array(struct array *a)
 {
     struct lade_table *t = a->table;
@@ -139,8 +141,9 @@ static void last_put(struct lade_ref *ref)
     struct array *a = (struct array *)((char *)ref - offsetof(struct array, ref));
 
     /*
-     * Records may have come to limbo during the grace period, taken out of the next array by who entered here. Readers that
-     * entered there since it began may have them: they are waited for by another one.
+     * During the grace period, threads that entered here may have removed records from the next array and added them to
+     * limbo. Readers that entered there since it began may reference them: a second grace period waits for these
+     * readers.
      */
     if (atomic_load_explicit(&a->limbo, memory_order_relaxed))
         lade_reclaim_later(&a->grace, free_waiting_array);
@@ -225,12 +228,12 @@ void lade_table_retire(struct array *before, struct record *r)
 /* Arrays from this size on grow twofold, to save memory; smaller ones fourfold, to move less. */
 #define LARGE (UINT64_C(1) << 20)
 
-/* Old arrays may take so much, if that is more than the table. */
+/* Old arrays may take this number of bytes, if that is more than the table takes. */
 #define SPARE (UINT64_C(1) << 20)
 
 /*
- * Whether the next array may have any size. While old arrays wait to be freed, perhaps for a stopped thread, each one is at
- * least twice as large as the one before: together they then take no more memory than the table.
+ * Whether the next array may have any size. While old arrays wait to be freed, perhaps for a stopped thread, each one
+ * is at least twice as large as the one before: then all of them together take no more memory than the table.
  */
 static bool is_free_to_choose(struct lade_table *t)
 {
@@ -243,7 +246,10 @@ uint64_t lade_table_cells_after(struct lade_table *t, const struct array *a, uin
     return cells >= 2 * a->cells || is_free_to_choose(t) ? cells : 2 * a->cells;
 }
 
-/* The size that a needs next. Mostly removed keys: the same, which only cleans; or half of it when hardly any is left. */
+/*
+ * Returns the size of the array after a. If most keys were removed: the same size, which only cleans; or half of it if
+ * hardly any key is left.
+ */
 static uint64_t size_after(struct lade_table *t, struct array *a)
 {
     uint64_t unit = a->sample + 1;
@@ -253,7 +259,7 @@ static uint64_t size_after(struct lade_table *t, struct array *a)
     bool spare = is_free_to_choose(t);
 
     if (dead > INT64_MAX)
-        dead = 0; /* a key came back before its removal was counted */
+        dead = 0; /* a key was reinserted before its removal was counted */
     live = dead < used ? (used - dead) * unit : 0;
     if (spare && live < a->cells / 16 && a->cells / 2 >= LADE_TABLE_FIRST)
         return a->cells / 2;
@@ -266,7 +272,7 @@ static uint64_t size_after(struct lade_table *t, struct array *a)
 #define SIZE_AFTER size_after
 #endif
 
-/* Answers whether a has a next array; if need be makes one. */
+/* Returns whether a has a next array; creates one if necessary. */
 static bool extend(struct lade_table *t, struct array *a, uint64_t cells, bool tight)
 {
     struct array *expected = NULL;
@@ -284,19 +290,19 @@ static bool extend(struct lade_table *t, struct array *a, uint64_t cells, bool t
                                                 memory_order_relaxed)) /* [table.install] -> [table.next] */
         LADE_TABLE_COUNT(&t->growths, 1);
     else
-        unmap_array(b); /* nobody has seen it: a stopped reader need not hold it back */
+        unmap_array(b); /* no thread has seen it: a stopped reader must not delay it */
     return true;
 }
 
 bool lade_table_grow(struct lade_table *t, struct array *a, uint64_t cells, bool tight)
 {
-    /* Two arrays are enough, unless a copy finds no room in the second. */
+    /* Two arrays are enough, unless a copy finds no free cell in the second. */
     if (a != root_of(t) && !lade_table_complete(t))
         return false;
     return extend(t, a, cells, tight);
 }
 
-/* Puts a frozen pair of a into the arrays behind it, unless they have something newer. False when there is no room. */
+/* Copies a frozen pair of a into the later arrays, unless they have something newer. False if no cell is free. */
 static bool copy(struct lade_table *t, struct array *a, const struct sought *s, uint64_t val)
 {
     struct array *b = next_of(a);
@@ -311,7 +317,10 @@ static bool copy(struct lade_table *t, struct array *a, const struct sought *s, 
             LADE_TABLE_COUNT(&b->used, 1);
         if (found == FOUND) {
             LADE_STEP();
-            /* Who copies another byte string with the same hash compares it with this one, and comes by no other way. */
+            /*
+             * A thread that copies another byte string with the same hash compares it with this record, which it gets
+             * only from here.
+             */
             if (there == ABSENT &&
                 atomic_compare_exchange_strong_explicit(
                     &c->val, &there, val, memory_order_acq_rel,
@@ -343,7 +352,10 @@ static bool move_cell(struct lade_table *t, struct array *a, struct cell *c)
         return true;
     seek(&s, key, t->config.kind == LADE_TABLE_BYTES);
     LADE_STEP();
-    /* Who finds the val frozen finds the next array; what was done before it was given goes on to who gets the copy. */
+    /*
+     * A thread that finds the val frozen finds the next array. What happened before the val was stored happens before
+     * any load of the copy.
+     */
     val = atomic_fetch_or_explicit(&c->val, FROZEN, memory_order_acq_rel) &
           ~FROZEN; /* [table.freeze] -> [table.val], [table.change], [table.copy] */
     if (!is_live(&s, val))
@@ -353,13 +365,13 @@ static bool move_cell(struct lade_table *t, struct array *a, struct cell *c)
     return copy(t, a, &s, val);
 }
 
-/* Lets operations begin at the next array, once all blocks are moved. */
+/* Makes operations begin at the next array, once all blocks are moved. */
 static void swing(struct lade_table *t, struct array *a)
 {
     struct array *expected = a;
 
     LADE_STEP();
-    /* Who begins at the next array finds all that was moved there. */
+    /* A thread that begins at the next array finds everything that was moved there. */
     if (atomic_compare_exchange_strong_explicit(&t->root, &expected, next_of(a), memory_order_release,
                                                 memory_order_relaxed)) /* [table.swing] -> [table.enter] */
         retire_array(a);
@@ -376,7 +388,10 @@ static bool move_block(struct lade_table *t, struct array *a, uint64_t block)
     }
     LADE_TABLE_COUNT(&t->moved_cells, to - from);
     LADE_STEP();
-    /* What this block's cells became is known to who counts the last block, or finds all flags set. */
+    /*
+     * The changes to the cells of this block are visible to the thread that counts the last block, or finds all flags
+     * set.
+     */
     if (atomic_exchange_explicit(&a->moved[block], 1, memory_order_release) ==
             0 && /* [table.flag] -> [table.flagged] */
         atomic_fetch_add_explicit(&a->done, 1, memory_order_acq_rel) + 1 ==
@@ -385,7 +400,7 @@ static bool move_block(struct lade_table *t, struct array *a, uint64_t block)
     return true;
 }
 
-/* Blocks whose new pages are asked for at once; growth makes arrays so many times as large at most. */
+/* Number of blocks whose new pages are requested at once, and maximum growth factor of an array. */
 #define BLOCKS_TOGETHER 8
 #define TIMES 4
 
@@ -393,7 +408,7 @@ static void populate(struct lade_table *t, struct array *a, uint64_t block)
 {
     struct array *b = next_of(a);
     uint64_t times = b->cells / a->cells;
-    uint64_t each = times <= TIMES ? times * LADE_TABLE_MOVE : 0; /* what was reserved need not all be used */
+    uint64_t each = times <= TIMES ? times * LADE_TABLE_MOVE : 0; /* reserved memory need not all be used */
     uint64_t from = block * each;
     uint64_t to = from + BLOCKS_TOGETHER * each;
 

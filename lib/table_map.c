@@ -20,7 +20,7 @@ void *lade_table_map(const struct lade_table *t, size_t size)
     if (memory == MAP_FAILED)
         return NULL;
     if (t->config.huge_pages)
-        (void)madvise(memory, size, MADV_HUGEPAGE); /* without them it works too */
+        (void)madvise(memory, size, MADV_HUGEPAGE); /* optional */
     return memory;
 }
 

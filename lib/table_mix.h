@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How keys become places. Internal.
+ * How keys are mapped to positions. Internal.
  *
- * Words: times a random odd number, the high half into the low one, times another. Multiplication by a random odd number
- * sends any two words, chosen without knowing it, to one of m homes with probability at most 2/m (Dietzfelbinger, Hagerup,
- * Katajainen, Penttonen, "A reliable randomized algorithm for the closest-pair problem", 1997): that is the last step. The
- * ones before break up keys in arithmetic progression, which would meet often for unlucky numbers.
+ * Words: multiply by a random odd number, xor the high half into the low one, multiply by another. Multiplication by a
+ * random odd number sends any two words, chosen without knowing it, to one of m homes with probability at most 2/m
+ * (Dietzfelbinger, Hagerup, Katajainen, Penttonen, "A reliable randomized algorithm for the closest-pair problem",
+ * 1997): that is the last step. The steps before break up keys in arithmetic progression, which would often collide for
+ * unlucky numbers.
  *
  * Byte strings: a polynomial in a random point modulo 2^61 - 1 over pieces of seven bytes, then mixed as a word. Two
- * strings of up to n pieces meet with probability at most (n + 1) / 2^61.
+ * strings of up to n pieces collide with probability at most (n + 1) / 2^61.
  */
 #ifndef LADE_LIB_TABLE_MIX_H
 #define LADE_LIB_TABLE_MIX_H
@@ -25,10 +26,10 @@ struct lade_table_mixer {
 
 #define LADE_TABLE_PRIME ((UINT64_C(1) << 61) - 1)
 
-/* The number that odd must be multiplied with to give 1: each step doubles the right bits (Newton). */
+/* Returns the inverse of odd modulo 2^64: each step doubles the number of correct bits (Newton). */
 static inline uint64_t lade_table_inverse(uint64_t odd)
 {
-    uint64_t inverse = odd; /* right in three bits */
+    uint64_t inverse = odd; /* three bits are correct */
 
     for (int i = 0; i < 5; i++)
         inverse *= 2 - odd * inverse;

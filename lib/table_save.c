@@ -3,14 +3,14 @@
  * The entries of a table as a stream of bytes. Numbers are little endian, their sizes in bytes:
  *
  *   header   8 MAGIC, 2 VERSION, 2 kind, 4 zero, 4 checksum of the 16 before
- *   block    4 number of entries, 4 bytes of their keys, 4 checksum of the content, 4 checksum; then the content: for each
- *            entry of a table of words 8 key, 8 value, of byte strings 4 length, 8 value, and the bytes
+ *   block    4 number of entries, 4 bytes of their keys, 4 checksum of the content, 4 checksum; then the content: for
+ *            each entry of a table of words 8 key, 8 value, of byte strings 4 length, 8 value, and the bytes
  *   end      a block of no entries, whose content is the number of all entries (8)
  *
- * Bytes of keys are those of byte strings, zero for words. A block holds what fits into BLOCK bytes, or one entry. Its second
- * checksum is that of the first twelve bytes and goes on from the one of the block before (of the header, for the first).
- * So a number is known to be right before it is used, and no block can be left out, repeated or moved. Checksums are
- * CRC-32C. They find accidents; against those who write files on purpose every number is checked as well.
+ * Bytes of keys are those of byte strings, zero for words. A block holds what fits into BLOCK bytes, or one entry. Its
+ * second checksum is that of the first twelve bytes and continues from that of the block before (of the header, for the
+ * first). So every number is verified before it is used, and no block can be left out, repeated or moved. Checksums are
+ * CRC-32C. They detect accidental damage; against crafted files every number is checked as well.
  */
 #include "table_save.h"
 
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Checkers take smaller ones, and any answer for a checksum. */
+/* Checkers define smaller numbers, and arbitrary checksum results. */
 #ifndef LADE_TABLE_SAVE_BLOCK
 #define LADE_TABLE_SAVE_BLOCK 65536 /* at least 16 */
 #endif
@@ -40,7 +40,7 @@
 #define BYTES_ENTRY 12 /* and the bytes */
 #define BATCH 64       /* entries that are inserted side by side */
 
-/* For fewer entries than this no room is made before they come. */
+/* For fewer entries than this, nothing is reserved before they are inserted. */
 #define FEW 4096
 
 static bool is_word_table(struct lade_table *table)
@@ -65,7 +65,7 @@ static void put_bytes(struct writer *w, const void *bytes, size_t size)
     if (w->status != LADE_OK || size == 0 || w->sink->put(w->sink->context, bytes, size))
         return;
     w->status = LADE_IO;
-    w->error = errno; /* the way back leads through others' code */
+    w->error = errno; /* other code may change errno before save returns */
 }
 
 static void write_header(struct writer *w)
@@ -81,7 +81,7 @@ static void write_header(struct writer *w)
     put_bytes(w, header, HEADER);
 }
 
-/* Writes a block of count entries: what is in block[], then the bytes of more. */
+/* Writes a block of count entries: the contents of block[], then the bytes of more. */
 static void write_block(struct writer *w, uint32_t count, const void *more, size_t more_size)
 {
     uint32_t content = LADE_TABLE_SAVE_CRC(0, w->block + BLOCK_HEAD, w->size);
@@ -146,7 +146,7 @@ int lade_table_write(struct lade_table *table, const struct lade_sink *sink)
     if (w->status == LADE_OK) {
         int visited = lade_table_for_each(table, write_entry, w, NULL);
         if (w->status == LADE_OK)
-            w->status = visited; /* no memory to finish a move: the file would lack what is there */
+            w->status = visited; /* no memory to finish a move: the file would be incomplete */
     }
     if (w->status == LADE_OK) {
         write_rest(w);
@@ -195,7 +195,7 @@ static int read_header(struct reader *r)
     return known ? LADE_OK : LADE_INVALID;
 }
 
-/* Reads the content of a block. Memory grows with what was read, not with what the head promises. */
+/* Reads the content of a block. Memory grows with the bytes that were read, not with the number in the block head. */
 static int read_content(struct reader *r, size_t size, uint32_t checksum)
 {
     uint32_t content = 0;
@@ -219,7 +219,7 @@ static int read_content(struct reader *r, size_t size, uint32_t checksum)
     return content == checksum ? LADE_OK : LADE_DAMAGED;
 }
 
-/* Is everything in the block as it should be? Only then something of it is inserted. */
+/* Whether the whole block is valid. Only then its entries are inserted. */
 static bool sound(const struct reader *r, uint32_t count, size_t size)
 {
     const unsigned char *from = r->block;
@@ -303,9 +303,9 @@ static int read_block(struct reader *r, bool *ended)
 }
 
 /*
- * Entries may come in the order of their hashes. Then they would fill one end of a table that is too small for all of them
- * long before it is full, so there is room for all before the first. When there is not, that is told by the inserts: the
- * keys may be there already.
+ * Entries may arrive in the order of their hashes. In a table that is too small for all of them, they would fill one
+ * end long before the table is full. So cells for all entries are reserved before the first. If that fails, the inserts
+ * report it when they run out of memory: the keys may already be present.
  */
 static void reserve_expected(struct lade_table *table, uint64_t expected)
 {

@@ -7,7 +7,7 @@
 
 bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *context)
 {
-    /* Those come from what the thread does itself, or are for profilers, which want to see it. */
+    /* The thread itself causes these signals, or profilers use them, which need to observe the thread. */
     static const int open[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF};
     sigset_t blocked, before;
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How workers and consumer meet: who plans the next batch, where a finished one goes, which memory is free. Internal.
+ * Shared state of workers and consumer: the plan of the next batch, the ring of finished batches, the free memory.
+ * Internal.
  *
- * Plan     A plan record says where the next batch begins. A worker reads it, works out where the batch ends, writes that on a
- *          spare record and puts it in place of the other, which it keeps. The worker that succeeds makes the batch.
- * Ring     Batch k goes to place k % places, as the number of the buffer that holds it. Two workers may make the same batch,
- *          when one was thought lost: the first is taken, the other keeps its buffer. A batch is planned only when the
- *          consumer is done with the one that had its place before.
- * Buffers  A worker makes a batch in a buffer that nobody else knows; the consumer gets the buffer itself. So whoever is late
- *          writes where nobody reads.
+ * Plan     A plan record holds the start of the next batch. A worker reads it, computes the end of the batch, writes
+ *          that to a spare record and swaps the records by compare-and-swap. The worker that succeeds makes the batch
+ *          and keeps the old record as its spare.
+ * Ring     Batch k goes to slot k % places, as the number of the buffer that holds it. Two workers may make the same
+ *          batch, after one timed out: the first to publish wins, the other keeps its buffer. A batch is planned only
+ *          after the consumer has finished with the previous batch of its slot.
+ * Buffers  A worker makes a batch in a buffer that no other thread knows; the consumer gets the buffer itself. So a
+ *          late worker writes to memory that no thread reads.
  */
 #ifndef LADE_LOAD_BATCH_RING_H
 #define LADE_LOAD_BATCH_RING_H
@@ -27,24 +29,24 @@
 #define LADE_PLAN_BITS 16 /* of the number of a plan record, and of a buffer */
 #define LADE_PLAN_MASK ((UINT64_C(1) << LADE_PLAN_BITS) - 1)
 
-/* Word 0 is the number of the batch. A plan record that is not the plan may change while it is read. */
+/* Word 0 is the number of the batch. A record that is not the current plan may change while it is read. */
 struct lade_plan {
     _Atomic uint64_t word[LADE_PLAN_WORDS];
 };
 
 struct lade_batch_ring {
-    _Alignas(64) _Atomic uint64_t plan; /* version above, number of the plan record below */
-    _Alignas(64) _Atomic uint64_t low;  /* batches below it are with the consumer, or were */
-    _Atomic uint64_t offered; /* batches that have a list, twice, and 1 when they are all; see loader_shuffle.c */
-    _Alignas(64) _Atomic uint64_t awaited; /* by the consumer while it waits */
+    _Alignas(64) _Atomic uint64_t plan; /* upper bits: version; lower bits: number of the plan record */
+    _Alignas(64) _Atomic uint64_t low;  /* all batches below it were taken by the consumer */
+    _Atomic uint64_t offered;           /* 2 * batches with a list, + 1 if there are no others; see loader_shuffle.c */
+    _Alignas(64) _Atomic uint64_t awaited; /* batch that the consumer waits for */
     _Alignas(64) struct lade_plan *plans;
-    _Atomic uint64_t *place; /* number of the batch + 1 above, buffer below; 0: none yet */
+    _Atomic uint64_t *place; /* upper bits: number of the batch + 1; lower bits: buffer; 0: none yet */
     uint64_t places;         /* a power of two */
     _Atomic uint64_t *free;  /* a bit for each buffer */
     unsigned free_words;
 };
 
-/* Copies what the plan record says; the answer is for lade_batch_ring_plan(). */
+/* Copies the current plan record; the result is for lade_batch_ring_plan(). */
 static inline uint64_t lade_batch_ring_read_plan(struct lade_batch_ring *r, uint64_t word[LADE_PLAN_WORDS])
 {
     for (;;) {
@@ -58,13 +60,13 @@ static inline uint64_t lade_batch_ring_read_plan(struct lade_batch_ring *r, uint
                 atomic_load_explicit(&record->word[i], memory_order_acquire); /* [loader.word] -> [loader.write] */
         }
         LADE_STEP();
-        /* Whoever has seen a word of a later plan sees here that there is one. */
+        /* A thread that has observed a word of a later plan observes here that the plan has changed. */
         if (atomic_load_explicit(&r->plan, memory_order_relaxed) == plan)
             return plan;
     }
 }
 
-/* Puts the next plan in place of the one that was read; *spare is a plan record of the caller's, before and after. */
+/* Replaces the plan that was read by the next; *spare is a plan record of the caller, before and after. */
 static inline bool lade_batch_ring_plan(struct lade_batch_ring *r, uint64_t read, const uint64_t word[LADE_PLAN_WORDS],
                                         uint64_t *spare)
 {
@@ -82,17 +84,17 @@ static inline bool lade_batch_ring_plan(struct lade_batch_ring *r, uint64_t read
     return true;
 }
 
-/* Whether the place of this batch is the consumer's no more. */
+/* Whether the consumer has finished with the slot of this batch. */
 static inline bool lade_batch_ring_has_place(struct lade_batch_ring *r, uint64_t batch)
 {
     LADE_STEP();
-    /* Whoever publishes in the place finds there what the consumer has looked at. */
+    /* Relaxed: the publisher's compare-and-swap finds in the slot the value that the consumer has read there. */
     uint64_t low = atomic_load_explicit(&r->low, memory_order_relaxed);
 
     return batch < low + r->places;
 }
 
-/* The consumer has written the lists of so many batches; last: there are no others. */
+/* The consumer has written the lists of this many batches; last: there are no others. */
 static inline void lade_batch_ring_offer(struct lade_batch_ring *r, uint64_t batches, bool last)
 {
     LADE_STEP();
@@ -110,7 +112,7 @@ static inline bool lade_batch_ring_is_offered(struct lade_batch_ring *r, uint64_
     return batch < offered / 2;
 }
 
-/* Hands the batch over. False: another worker has, and the buffer stays the caller's. */
+/* Publishes the batch. False: another worker has, and the caller keeps the buffer. */
 static inline bool lade_batch_ring_publish(struct lade_batch_ring *r, uint64_t batch, uint64_t buffer)
 {
     _Atomic uint64_t *place = &r->place[batch & (r->places - 1)];
@@ -127,7 +129,7 @@ static inline bool lade_batch_ring_publish(struct lade_batch_ring *r, uint64_t b
     return false;
 }
 
-/* The consumer looks for a batch that it has not taken yet. */
+/* The consumer checks for a batch that it has not taken yet. */
 static inline bool lade_batch_ring_look(struct lade_batch_ring *r, uint64_t batch, uint64_t *buffer)
 {
     LADE_STEP();
@@ -140,7 +142,7 @@ static inline bool lade_batch_ring_look(struct lade_batch_ring *r, uint64_t batc
     return true;
 }
 
-/* The consumer has taken all batches below low; an event tells who waits for that. */
+/* The consumer has taken all batches below low; an event notifies the threads that wait for that. */
 static inline void lade_batch_ring_advance(struct lade_batch_ring *r, uint64_t low)
 {
     LADE_STEP();
@@ -154,7 +156,7 @@ static inline void lade_batch_ring_give(struct lade_batch_ring *r, uint64_t buff
                              memory_order_release); /* [loader.give] -> [loader.reuse] */
 }
 
-/* Takes one of the free buffers that mask names, of those in a word. The number of its bit, or 64. */
+/* Takes one of the free buffers of a word that mask selects. The number of its bit, or 64. */
 static inline unsigned lade_batch_ring_take(_Atomic uint64_t *free, uint64_t mask)
 {
     LADE_STEP();
@@ -170,7 +172,7 @@ static inline unsigned lade_batch_ring_take(_Atomic uint64_t *free, uint64_t mas
     return 64;
 }
 
-/* A free buffer, or just this one. */
+/* Takes a free buffer: any, or only this one. */
 static inline bool lade_batch_ring_reuse(struct lade_batch_ring *r, uint64_t *buffer)
 {
     for (unsigned i = 0; i < r->free_words; i++) {
@@ -206,7 +208,7 @@ static inline void lade_batch_ring_notify(struct lade_batch_ring *r, struct lade
         lade_event_wake_all(ready);
 }
 
-/* A word for other threads: the load that observes it also observes what was written before the store. */
+/* Publishes a word: the load that observes it also observes what was written before the store. */
 static inline void lade_store_release(_Atomic uint32_t *word, uint32_t what)
 {
     LADE_STEP();
@@ -220,8 +222,8 @@ static inline uint32_t lade_load_acquire(_Atomic uint32_t *word)
 }
 
 /*
- * Samples of a job, each of which counts once: its worker commits them one by one, until another one takes the rest.
- * The word holds how many are committed, or one of these.
+ * Samples of a job, each of which counts once: its worker commits them one by one, until another worker takes the rest.
+ * The word holds the number of committed samples, or one of these.
  */
 #define LADE_JOB_NONE (UINT64_MAX - 1)
 #define LADE_JOB_GONE UINT64_MAX
@@ -233,24 +235,24 @@ static inline void lade_job_begin(_Atomic uint64_t *committed)
     atomic_store_explicit(committed, 0, memory_order_release); /* [loader.begin] -> [loader.supersede] */
 }
 
-/* Where a worker goes on that has a job when it begins. False: it was superseded before it began. */
+/* Where a worker that starts with a job continues. False: it was superseded before it started. */
 static inline bool lade_job_resume(_Atomic uint64_t *committed, uint64_t *i)
 {
     LADE_STEP();
-    *i = atomic_load_explicit(committed, memory_order_relaxed); /* the job was written before the thread began */
+    *i = atomic_load_explicit(committed, memory_order_relaxed); /* the job was written before the thread was started */
     return *i != LADE_JOB_GONE;
 }
 
-/* Sample i of count counts. False: another worker has it. */
+/* Commits sample i of count. False: another worker has it. */
 static inline bool lade_job_commit(_Atomic uint64_t *committed, uint64_t i, uint64_t count)
 {
     LADE_STEP();
     return atomic_compare_exchange_strong_explicit(committed, &i, i + 1 < count ? i + 1 : LADE_JOB_NONE,
                                                    memory_order_relaxed,
-                                                   memory_order_relaxed); /* what was claimed stays as it is */
+                                                   memory_order_relaxed); /* the job stays unchanged */
 }
 
-/* Takes what is not committed, from *from on, with the job. False: there is nothing. */
+/* Takes the samples that are not committed, from *from on, with the job. False: there are none. */
 static inline bool lade_job_supersede(_Atomic uint64_t *committed, uint64_t *from)
 {
     LADE_STEP();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An open device, and who closes it. */
+/* An open device and its users, the last of which closes it. */
 #include "backend.h"
 
 #include <lade/fork.h>

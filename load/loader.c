@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the consumer does. */
+/* The consumer's side. */
 #include "loader.h"
 
 #include "sized.h"
@@ -24,13 +24,13 @@ bool lade_loader_find(struct lade_loader *l, uint64_t *batch, uint64_t *buffer)
     return false;
 }
 
-/* A batch that can be taken, and its slot: of the stage if there is one. */
+/* Finds a batch that can be taken, and its slot (of the stage if there is one). */
 static bool find(struct lade_loader *l, uint64_t *batch, uint64_t *slot)
 {
     return l->stage ? lade_stage_find(l, batch, slot) : lade_loader_find(l, batch, slot);
 }
 
-/* The first batches that were not taken yet move on. */
+/* Marks the batch as taken, and advances past the batches taken. */
 static void take(struct lade_loader *l, uint64_t batch, const struct lade_batch_buffer *slot)
 {
     const uint64_t mask = l->ring.places - 1;
@@ -50,7 +50,7 @@ static void take(struct lade_loader *l, uint64_t batch, const struct lade_batch_
     lade_batch_ring_advance(&l->ring, l->low);
 }
 
-/* What is answered from here on. */
+/* Sets the status that all further calls return. */
 static int end(struct lade_loader *l, int status, const struct lade_error *why)
 {
     l->ended = status;
@@ -85,7 +85,7 @@ static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t num
 void lade_loader_hand_out(struct lade_loader *l, struct lade_batch *batch, uint64_t number,
                           const struct lade_batch_buffer *slot, struct lade_memory *memory)
 {
-    atomic_fetch_add_explicit(&l->held, 1, memory_order_relaxed); /* only a number */
+    atomic_fetch_add_explicit(&l->held, 1, memory_order_relaxed); /* only a count */
     memory->number = number;
     *batch = (struct lade_batch){.number = l->delivered++, .epoch = slot->epoch};
     lade_memory_show(memory, slot, batch);
@@ -101,18 +101,18 @@ void lade_loader_recheck(const struct lade_loader *l, int64_t *until)
 }
 
 /*
- * Waking a worker costs as much as reading a dozen samples, so workers are not woken for each buffer: only when half of the
- * slots were released, or when the consumer has no batch. A consumer that is about to wait notifies them when it is counted
- * as a waiter; who releases a batch meanwhile notifies them if it finds it counted.
+ * Waking a worker costs as much as reading a dozen samples, so workers are not woken for each buffer: only when half of
+ * the slots were released, or when the consumer has no batch. A consumer that is about to wait notifies them when it is
+ * counted as a waiter; a thread that releases a batch at that time notifies them if it finds the consumer counted.
  */
 static void notify_workers(struct lade_loader *l)
 {
     LADE_STEP();
-    atomic_store_explicit(&l->freed, 0, memory_order_relaxed); /* only decides when */
+    atomic_store_explicit(&l->freed, 0, memory_order_relaxed); /* only decides when to notify */
     lade_event_notify_all(&l->room);
 }
 
-/* What the consumer waits for. */
+/* Context of a consumer's wait. */
 struct awaited {
     struct lade_loader *loader;
     uint64_t *batch, *slot;
@@ -121,7 +121,7 @@ struct awaited {
     bool napped;
 };
 
-/* Looks for a batch, and makes some as long as there is memory for it. */
+/* Checks for a batch, and makes batches itself while there is memory for them. */
 static bool find_or_assist(const struct awaited *a)
 {
     do
@@ -132,8 +132,8 @@ static bool find_or_assist(const struct awaited *a)
 }
 
 /*
- * Waking a thread costs as much as reading a dozen samples, so the consumer is woken for some batches at once when they come
- * quickly: it sleeps for the last of them, but not for long.
+ * Waking a thread costs as much as reading a dozen samples, so when batches are made quickly the consumer is woken once
+ * for several: it sleeps until the last of them, but not for long.
  */
 #define NAP INT64_C(50000) /* nanoseconds */
 
@@ -156,7 +156,7 @@ static int find_or_await(void *context, int64_t *until)
     const struct awaited *a = context;
     struct lade_loader *l = a->loader;
 
-    if (find_or_assist(a)) /* a copy that is complete gives memory back */
+    if (find_or_assist(a)) /* a completed copy frees memory */
         return LADE_OK;
     if (atomic_load_explicit(&l->cancelled, memory_order_relaxed))
         return LADE_CANCELLED;
@@ -300,7 +300,7 @@ static const char *guarantee_of(const struct lade_loader *l)
                  "they are ready";
 }
 
-/* What a worker has not added to its own figures yet: the time that it runs, and a wait that has not ended. */
+/* Adds what a worker has not added to its own statistics yet: its running time, and a wait that has not ended. */
 static void add_unfinished(const struct lade_worker *w, int64_t now, struct lade_loader_stats *stats)
 {
     if (atomic_load_explicit(&w->state, memory_order_relaxed) != LADE_WORKER_RUNS)

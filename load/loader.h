@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the loader share. Internal. */
+/* Declarations shared by the parts of the loader. Internal. */
 #ifndef LADE_LOAD_LOADER_H
 #define LADE_LOAD_LOADER_H
 
@@ -16,35 +16,37 @@
 #define LADE_BATCH_TENSORS 2u /* samples and labels */
 
 /*
- * Memory of one batch: one block with the samples, and behind them, at a multiple of LADE_DEVICE_ALIGN, the labels. While a
- * consumer has it, it is held by the batch and by each exported tensor. After the last of them it belongs to its slot
- * again, or is freed if it was detached.
+ * Memory of one batch: one block with the samples, followed, aligned to LADE_DEVICE_ALIGN, by the labels. After the
+ * consumer took it, the batch and each exported tensor hold it. When the last of them lets go, it returns to its slot,
+ * or is freed if it was detached.
  */
 struct lade_memory {
     struct lade_ref holds;
     struct lade_loader *loader;
     uint64_t slot; /* of the loader, or of its stage */
     bool on_device, detached;
-    unsigned exported; /* bit i: tensor i was */
+    unsigned exported; /* bit i: tensor i was exported */
     void *block;
-    int64_t *labels; /* inside the block; with device memory a copy on the host */
+    int64_t *labels; /* inside the block; for device memory a copy on the host */
     uint64_t *ids;
     uint64_t number; /* of the batch, for the trace */
     struct lade_shape shape[LADE_BATCH_TENSORS];
-    /* On a device only: the copy, and what the batch (0) and the exported tensors (1 + i) wait for before it is written. */
+    /* On a device only: the copy; and what the batch (0) and the exported tensors (1 + i) wait for before reuse. */
     void *ready, *done[1 + LADE_BATCH_TENSORS];
     _Atomic unsigned marks; /* bit i: done[i] was recorded */
 };
 
-/* A batch in the making. It belongs to a worker, to the place where it was published, to the consumer, or is free. */
+/*
+ * A batch being made. It belongs to a worker, to the ring slot where it was published, or to the consumer, or is free.
+ */
 struct lade_batch_buffer {
     struct lade_memory *memory;
     uint8_t *samples;
     int64_t *labels;
     uint64_t *ids;
-    uint64_t planned; /* samples of which the labels come behind in memory */
+    uint64_t planned; /* number of samples after which the labels begin in memory */
     uint64_t count, epoch, faults;
-    uint64_t from; /* samples of this shard that come before it in its epoch */
+    uint64_t from; /* samples of this shard before it in its epoch */
     struct lade_cursor end;
     int status; /* of the sample that ended the batch */
     struct lade_error error;
@@ -59,8 +61,8 @@ struct lade_job {
 enum lade_worker_state {
     LADE_WORKER_NONE,
     LADE_WORKER_RUNS,
-    LADE_WORKER_ENDED, /* has nothing more to do */
-    LADE_WORKER_LOST,  /* was ended inside a function of the user; its job is to be redone */
+    LADE_WORKER_ENDED, /* has no more work */
+    LADE_WORKER_LOST,  /* its thread ended inside a user callback; its job is to be redone */
 };
 
 #ifndef LADE_USED
@@ -71,18 +73,18 @@ struct lade_worker {
     struct lade_loader *loader;
     pthread_t thread;
     _Atomic uint32_t state;
-    _Atomic uint64_t replaced; /* batch that was given to another one, + 1; 0: none */
-    _Atomic uint64_t batch;    /* that it makes or is about to plan, + 1; 0: none */
+    _Atomic uint64_t replaced; /* batch that was given to another worker, + 1; 0: none */
+    _Atomic uint64_t batch;    /* batch that it makes or is about to plan, + 1; 0: none */
     struct lade_job job;
-    bool redo; /* begins with its job */
+    bool redo; /* starts with its job */
     bool finished;
     bool has_buffer;
     uint64_t buffer, spare_plan;
-    uint64_t used[LADE_USED]; /* buffers that it filled last: they are in its cache */
+    uint64_t used[LADE_USED]; /* buffers that it filled last: likely in its cache */
     /* Stream mode, see loader_stream.c. */
     uint64_t *ids, count;
-    _Atomic uint64_t committed; /* samples of the job that are in the bag or go there */
-    _Atomic uint32_t failed;    /* a status with its sign changed */
+    _Atomic uint64_t committed; /* samples of the job that are in the bag or about to be put */
+    _Atomic uint32_t failed;    /* a negated status */
     _Atomic uint64_t faults;
     struct lade_error error;
     struct lade_bag_handle *bag;
@@ -99,48 +101,48 @@ struct lade_loader {
     struct lade_loader_config config;
     struct lade_ref users;                       /* the owner, exported tensors and detached batches */
     struct lade_shape shape[LADE_BATCH_TENSORS]; /* of a whole batch */
-    struct lade_stage *stage;                    /* NULL: batches are used where they were made */
-    uint32_t generation;                         /* of the process whose threads the workers are, see fork.h */
+    struct lade_stage *stage;                    /* NULL: batches are used in their host buffers */
+    uint32_t generation;                         /* of the process that runs the workers, see fork.h */
     struct lade_order order;
     size_t input_bytes, sample_bytes, scratch_bytes;
-    unsigned buffers, buffers_max; /* made, and most */
+    unsigned buffers, buffers_max; /* created, and maximum */
     struct lade_batch_buffer *slot;
     struct lade_worker *worker;
     unsigned workers, workers_max;
-    struct lade_worker *helper; /* the consumer's; NULL: it only waits */
+    struct lade_worker *helper; /* of the consumer; NULL: it does not assist */
     struct lade_batch_ring ring;
     struct lade_event ready, room; /* a batch was published or a worker has ended; there is memory for a batch */
     _Atomic uint32_t cancelled;
-    _Atomic uint64_t held;  /* batches with the consumer, and those whose tensors somebody holds */
-    _Atomic uint64_t freed; /* buffers that were given back since the workers were notified */
+    _Atomic uint64_t held;  /* batches held by the consumer or by exported tensors */
+    _Atomic uint64_t freed; /* buffers returned since the workers were notified */
 
     /* Stream mode. */
     struct lade_bag *bag;
     struct lade_bag_handle *drawer;
     _Atomic uint32_t producers; /* workers that may still put */
-    bool has_partial;           /* a batch that was begun before a timeout */
+    bool has_partial;           /* a batch was begun before a timeout */
     uint64_t partial, rows;
-    uint64_t drawable;            /* samples that leave the bag half full */
+    uint64_t drawable;            /* samples that can be drawn and leave the bag half full */
     uint64_t drawn;               /* since workers were notified */
     _Atomic uint64_t puts;        /* samples, of all workers */
-    struct lade_shuffle *shuffle; /* with numbers in place of samples; then there is no bag */
+    struct lade_shuffle *shuffle; /* with sample numbers; then there is no bag */
 
-    /* The consumer's own. */
-    struct lade_cursor next; /* where the first batch that was not taken begins */
+    /* Used by the consumer only. */
+    struct lade_cursor next; /* start of the first batch that was not taken */
     uint64_t low;            /* its number */
     bool *taken;             /* of the batches in the ring */
     struct lade_cursor *end;
     uint64_t *from;
-    int64_t waiting_since; /* for the first batch that was not taken; 0: not */
+    int64_t waiting_since; /* for the first batch that was not taken; 0: not waiting */
     int ended;
     struct lade_error error;
     uint64_t delivered, delivered_samples, faults, faults_of_epoch, replaced, wait_time;
 };
 
-/* Where the batch ends that begins at start, and how many samples it has. */
+/* Computes the end of the batch that begins at start, and its number of samples. */
 void lade_job_plan(const struct lade_loader *l, struct lade_walk *walk, struct lade_job *job, uint64_t *ids,
                    uint64_t *count);
-/* Its samples, once it is planned. */
+/* Lists its samples, after it is planned. */
 void lade_job_list(const struct lade_loader *l, struct lade_walk *walk, const struct lade_job *job, uint64_t *ids,
                    uint64_t count);
 
@@ -148,84 +150,86 @@ void lade_job_list(const struct lade_loader *l, struct lade_walk *walk, const st
 int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, int64_t *label,
                      struct lade_error *error);
 /*
- * Applies the rule for faults to a sample that was made with this status: LADE_OK, or an error that next does not use for
- * something else. *id may change; it is LADE_NO_SAMPLE when the sample is skipped.
+ * Applies the fault policy to a sample that was made with this status. Returns LADE_OK, or an error that next does not
+ * use for another purpose. *id may change; it is LADE_NO_SAMPLE if the sample is skipped.
  */
 #define LADE_NO_SAMPLE UINT64_MAX
 int lade_worker_apply_fault_policy(struct lade_worker *w, uint64_t epoch, uint64_t *id, void *to, int64_t *label,
                                    int status, uint64_t *faults, struct lade_error *error);
-/* What a user callback returned, so that it is not taken for success or for a status that next returns itself. */
+/*
+ * Maps the result of a user callback, so that it is not mistaken for success or for a status that next returns itself.
+ */
 int lade_worker_error(int status);
-/* Whether it is to take nothing more on, and whether what it has claimed is wanted no more. */
+/* Whether it must take no further job, and whether its current job has been dropped. */
 bool lade_worker_is_stopped(struct lade_worker *w);
 bool lade_worker_is_superseded(struct lade_worker *w);
 
-/* The consumer makes a batch itself. False: there is none to make, or no room. */
+/* The consumer makes a batch itself. False: there is none to make, or no free buffer. */
 bool lade_worker_assist(struct lade_worker *w);
 
-/* A thread for each struct; LADE_OK or LADE_NO_MEMORY. */
+/* Starts the thread of a worker. LADE_OK or LADE_NO_MEMORY. */
 int lade_worker_start(struct lade_worker *w);
-/* Memory for one more worker, with a buffer and a plan record. LADE_OK, LADE_NO_MEMORY or LADE_DEVICE. */
+/* Adds one worker, with a buffer and a plan record. LADE_OK, LADE_NO_MEMORY or LADE_DEVICE. */
 int lade_worker_add(struct lade_loader *l, struct lade_worker **worker, struct lade_error *error);
 
-/* Memory for slot number slot. LADE_OK, LADE_NO_MEMORY or LADE_DEVICE. */
+/* Allocates memory for slot number slot. LADE_OK, LADE_NO_MEMORY or LADE_DEVICE. */
 int lade_memory_create(struct lade_loader *l, struct lade_memory **memory, uint64_t slot, bool on_device,
                        struct lade_error *error);
 void lade_memory_free(struct lade_memory *m);
-/* Of the block and of all that is behind a slot. */
+/* Bytes of the block, and of all memory of a slot. */
 size_t lade_memory_block(const struct lade_loader *l);
-/* Where the labels begin in a block with so many samples. */
+/* Offset of the labels in a block with this many samples. */
 size_t lade_memory_labels(const struct lade_loader *l, uint64_t samples);
 int lade_batch_buffer_init(struct lade_loader *l, uint64_t slot, struct lade_error *error);
-/* The slot makes its next batch, of up to count samples, in this memory. */
+/* Uses this memory for the slot's next batch, of up to count samples. */
 void lade_batch_buffer_use(const struct lade_loader *l, struct lade_batch_buffer *slot, struct lade_memory *memory,
                            uint64_t count);
-/* Fills what a batch tells of its memory. */
+/* Fills the fields of a batch that describe its memory. */
 void lade_memory_show(struct lade_memory *m, const struct lade_batch_buffer *slot, struct lade_batch *batch);
-/* One holder less; the device waits for what done says, as mark number mark. */
+/* Drops one holder; mark number mark records the work that done specifies. */
 int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done, void *handle);
-/* Frees the loader behind its last user. */
+/* Drops one user; the last one frees the loader. */
 void lade_loader_leave(struct lade_loader *l);
 
-/* A published batch that was neither taken nor staged: the first one, or any of its epoch when they come as they are ready. */
+/* A published batch that was neither taken nor staged: the first one, or, without in_order, any of its epoch. */
 bool lade_loader_find(struct lade_loader *l, uint64_t *batch, uint64_t *buffer);
-/* The batch in this memory goes to the consumer. */
+/* Hands the batch in this memory to the consumer. */
 void lade_loader_hand_out(struct lade_loader *l, struct lade_batch *batch, uint64_t number,
                           const struct lade_batch_buffer *slot, struct lade_memory *memory);
-/* A buffer goes back to the workers; one that went back already is told of. */
+/* Returns a buffer to the workers; or notifies them of one that was returned already. */
 void lade_loader_give(struct lade_loader *l, uint64_t buffer);
 void lade_loader_freed(struct lade_loader *l);
 
-/* Copies to the device, see loader_device.c. All but free belong to the consumer's thread. */
+/* Copies to the device, see loader_device.c. All but free: the consumer's thread only. */
 int lade_stage_create(struct lade_loader *l, struct lade_error *error);
 void lade_stage_free(struct lade_loader *l);
-/* Enqueues the copies of what is ready. Whether a batch is on its way; which, and its slot of the stage. */
+/* Enqueues the copies of ready batches. Whether a batch has its copy enqueued; which, and its slot of the stage. */
 bool lade_stage_find(struct lade_loader *l, uint64_t *batch, uint64_t *slot);
-/* Whether all slots are with the consumer or held by tensors. */
+/* Whether the consumer or tensors hold all slots. */
 bool lade_stage_is_held(const struct lade_loader *l);
-/* Buffers whose copies are complete go back to the workers. */
+/* Returns buffers whose copies are complete to the workers. */
 void lade_stage_collect(struct lade_loader *l);
-/* Whether the batch at this place of the ring is on its way already. */
+/* Whether the batch in this slot of the ring has its copy enqueued already. */
 bool lade_stage_has(const struct lade_loader *l, uint64_t place);
-/* Stream mode: waits for a slot, and for a buffer to draw into; enqueues the copy of what was drawn. */
+/* Stream mode: waits for a slot, and for a buffer to draw into; enqueues the copy of the drawn batch. */
 int lade_stage_make_room(struct lade_loader *l, int64_t deadline);
 bool lade_stage_put(struct lade_loader *l, uint64_t batch, uint64_t buffer, uint64_t *slot);
-/* What is known of the batch in a slot, and its memory. */
+/* The batch in a slot, and its memory. */
 struct lade_batch_buffer *lade_stage_slot(struct lade_loader *l, uint64_t slot, struct lade_memory **memory);
-/* It is with the consumer. */
+/* The consumer has taken it. */
 void lade_stage_taken(struct lade_loader *l, uint64_t slot);
 void lade_stage_released(struct lade_loader *l, uint64_t slot);
-/* The memory of a slot is detached; this takes its place. */
+/* Replaces the memory of a slot, which was detached. */
 void lade_stage_replace(struct lade_loader *l, uint64_t slot, struct lade_memory *memory);
-/* Until the device has completed everything. LADE_OK or LADE_TIMEOUT. */
+/* Waits until the device has completed everything. LADE_OK or LADE_TIMEOUT. */
 int lade_stage_finish(struct lade_loader *l, int64_t deadline);
 void lade_stage_stats(const struct lade_loader *l, struct lade_loader_stats *stats);
-/* A consumer that waits looks at copies under way again soon. */
+/* Makes a waiting consumer recheck copies in progress soon. */
 void lade_stage_recheck(const struct lade_loader *l, int64_t *until);
 /* LADE_OK, or LADE_DEVICE with the call that failed. */
 int lade_stage_status(const struct lade_loader *l, struct lade_error *error);
 int lade_stage_fail(struct lade_loader *l, const struct lade_device_failure *failure);
-/* Until the device has completed all that it was given with this memory. LADE_OK, LADE_TIMEOUT, LADE_DEVICE. */
+/* Waits until the device has completed all work on this memory. LADE_OK, LADE_TIMEOUT, LADE_DEVICE. */
 int lade_memory_await(struct lade_memory *m, bool all_marks, int64_t deadline);
 
 static inline void lade_loader_note(const struct lade_loader *l, enum lade_loader_step step, uint64_t number,
@@ -235,26 +239,26 @@ static inline void lade_loader_note(const struct lade_loader *l, enum lade_loade
         l->config.trace(l->config.trace_context, step, number, (unsigned)slot, lade_now());
 }
 
-/* A consumer that waits looks again when a worker is late, and at times in any case. */
+/* Makes a waiting consumer recheck when a worker is late, and periodically in any case. */
 void lade_loader_recheck(const struct lade_loader *l, int64_t *until);
 
-/* Replaces workers that were lost or are late with the batch that the consumer waits for. LADE_OK or an error. */
+/* Replaces workers that were lost or are late with the batch that the consumer awaits. LADE_OK or an error. */
 int lade_loader_supervise(struct lade_loader *l, struct lade_error *error);
 
-/* The body of a worker thread in stream mode, and what others do there. */
+/* The body of a worker thread in stream mode, and the rest of that mode. */
 void lade_stream_work(struct lade_worker *w);
-/* What is left of a late worker's job, for another one. False: nothing, or no memory. */
+/* Moves the rest of a late worker's job to another worker. False: nothing left, or no memory. */
 bool lade_stream_supersede(struct lade_worker *late, struct lade_worker *w);
 int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout, struct lade_error *error);
 int lade_stream_create(struct lade_loader *l, struct lade_error *error);
 
-/* That all slots are held. LADE_TOO_MANY. */
+/* Reports that all slots are held. LADE_TOO_MANY. */
 int lade_loader_refuse_more(struct lade_error *error);
 
 /*
- * Stream mode with the numbers of samples in the buffer, see loader_shuffle.c. Whether that does for this loader; create and
- * free; and what the consumer does: plan as many batches as there are lists, note that a batch was taken and plan further
- * ones (whether it is shorter than others), see whether all were taken.
+ * Stream mode with sample numbers in the buffer, see loader_shuffle.c: whether this loader can use it; create and free.
+ * For the consumer: plan as many batches as there are lists; note that a batch was taken and plan further ones (returns
+ * whether it is shorter than others); check whether all were taken.
  */
 bool lade_shuffle_fits(const struct lade_loader *l);
 int lade_shuffle_create(struct lade_loader *l, struct lade_error *error);
@@ -262,27 +266,27 @@ void lade_shuffle_free(struct lade_loader *l);
 void lade_shuffle_plan(struct lade_loader *l);
 bool lade_shuffle_taken(struct lade_loader *l, uint64_t batch);
 bool lade_shuffle_is_over(const struct lade_loader *l);
-/* For workers: what a slot says of the batch before it is read, and the epoch of its sample i. */
+/* For workers: the fields of a batch that are known before it is read, and the epoch of its sample i. */
 void lade_shuffle_list(const struct lade_loader *l, uint64_t batch, struct lade_batch_buffer *slot);
 uint64_t lade_shuffle_epoch(const struct lade_loader *l, uint64_t batch, uint64_t i);
 
-/* False in a child of fork(), which has the memory and not the workers; what next returns there. */
+/* False in a child of fork(), which has the memory but not the workers; and what next returns there. */
 bool lade_loader_is_here(const struct lade_loader *l);
 int lade_loader_refuse_child(struct lade_error *error);
 
-/* Reads a state into a loader whose order is made. */
+/* Reads a state into a loader whose order exists. */
 int lade_loader_restore(struct lade_loader *l, const char *state, struct lade_error *error);
 
-/* Nanoseconds. A thread that waits looks again after this time, also without a notification. */
+/* Nanoseconds. A waiting thread rechecks after this time, also without a notification. */
 #define WAIT_MOST INT64_C(1000000000)
 
 static inline void lade_count(_Atomic uint64_t *counter, uint64_t more)
 {
-    /* One writer; readers want a figure. */
+    /* One writer; readers need no ordering. */
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more, memory_order_relaxed);
 }
 
-/* The worker waits from here on: a wait that has not ended is part of the figures. */
+/* Begins a wait, which the statistics include before it has ended. */
 static inline void lade_worker_begin_wait(struct lade_worker *w)
 {
     atomic_store_explicit(&w->waits_since, lade_now(), memory_order_relaxed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How loaders come into being, and go. */
+/* Creation and destruction of loaders. */
 #include "loader.h"
 
 #include "alloc.h"
@@ -15,7 +15,7 @@
 
 #define WORKER_TIMEOUT INT64_C(60000000000)
 #define REPLACED_MAX 16
-#define OVERTAKING 64 /* places of the ring at least: so far does a batch that is ready overtake one that is not */
+#define OVERTAKING 64 /* minimum slots of the ring: how far a ready batch can overtake a late one */
 
 static int out_of_memory(struct lade_error *error)
 {
@@ -92,7 +92,7 @@ static void fill_in(struct lade_loader_config *c)
         c->align = LADE_DEVICE_ALIGN;
 }
 
-/* A batch of samples, as the pipeline gives them or the source does, and their labels. */
+/* Shapes of the samples, as output by the pipeline or the source, and of their labels. */
 static void set_shapes(struct lade_loader *l)
 {
     const struct lade_loader_config *c = &l->config;
@@ -106,7 +106,7 @@ static void set_shapes(struct lade_loader *l)
                                      .dims = 3,
                                      .dim = {channels_first ? n : h, channels_first ? h : w, channels_first ? w : n}};
     }
-    if (sample.dims == LADE_DIMS_MAX) { /* one is needed for the rows */
+    if (sample.dims == LADE_DIMS_MAX) { /* one dimension is needed for the rows */
         sample.dims--;
         sample.dim[sample.dims - 1] *= sample.dim[sample.dims];
     }
@@ -132,7 +132,7 @@ static int set_sizes(struct lade_loader *l, struct lade_error *error)
     return LADE_OK;
 }
 
-/* The loader itself has fields that lie on lines of their own. */
+/* The loader has fields on separate cache lines, so it needs alignment. */
 static struct lade_loader *get_loader(const struct lade_alloc *alloc)
 {
     return lade_fork_is_counted() ? lade_array_get(alloc ? alloc : &lade_default, 1, sizeof(struct lade_loader)) : NULL;
@@ -177,7 +177,7 @@ static void write_plan(struct lade_loader *l)
     atomic_init(&l->ring.plan, 0);
 }
 
-/* Arrays of fixed length; lade_loader_free() frees what is there. */
+/* Arrays of fixed length; lade_loader_free() frees those allocated. */
 static int make_ring(struct lade_loader *l, struct lade_error *error)
 {
     struct lade_batch_ring *r = &l->ring;
@@ -248,7 +248,7 @@ void lade_loader_leave(struct lade_loader *l)
     lade_ref_put(&l->users, free_loader);
 }
 
-/* Whether there is a batch at all. */
+/* Checks that there is at least one batch. */
 static int look_for_samples(struct lade_loader *l, struct lade_error *error)
 {
     uint64_t least = l->config.drop_last ? l->config.batch : 1;
@@ -299,7 +299,7 @@ static int make(struct lade_loader *l, const char *state, struct lade_error *err
     return status == LADE_OK ? start_workers(l, error) : status;
 }
 
-/* A device serves one loader at a time. The flag orders nothing: it finds mistakes. */
+/* A device serves one loader at a time. The flag orders nothing: it detects misuse. */
 static int take_device(struct lade_device *device, struct lade_error *error)
 {
     if (!device)
@@ -406,7 +406,7 @@ int lade_loader_stop(struct lade_loader *l, int64_t timeout)
 
 static void end_workers(struct lade_loader *l)
 {
-    lade_ignore(lade_loader_stop(l, LADE_FOREVER)); /* without a timeout it ends stopped */
+    lade_ignore(lade_loader_stop(l, LADE_FOREVER)); /* without a timeout it always succeeds */
     for (unsigned i = 0; i < l->workers; i++)
         if (atomic_load_explicit(&l->worker[i].state, memory_order_relaxed) != LADE_WORKER_NONE)
             (void)pthread_join(l->worker[i].thread, NULL);
@@ -418,7 +418,7 @@ void lade_loader_destroy(struct lade_loader *l)
 {
     if (!l)
         return;
-    if (lade_loader_is_here(l)) /* a child of fork() has nobody to wait for */
+    if (lade_loader_is_here(l)) /* a child of fork() has no workers to wait for */
         end_workers(l);
     lade_loader_leave(l);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way of batches to a device. It has no thread: next looks at what is ready, enqueues its copies into slots of device
- * memory, and hands out the batch whose copy was enqueued first. A host buffer goes back to the workers when next finds its
- * copy complete.
+ * Copies of batches to a device, without a thread: next checks which batches are ready, enqueues their copies into
+ * slots of device memory, and hands out the batch whose copy was enqueued first. A host buffer returns to the workers
+ * when next observes its copy complete.
  */
 #include "loader.h"
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH 3           /* one batch is copied, one is used, one is ready */
-#define NAP INT64_C(5000) /* nanoseconds, the first sleep between two looks at an event, which wakes nobody */
+#define DEPTH 3           /* one batch being copied, one in use, one ready */
+#define NAP INT64_C(5000) /* nanoseconds, the first sleep between two checks of an event, which wakes no thread */
 #define NAP_MOST INT64_C(1000000)
 
 enum { FREE, USED };
@@ -20,9 +20,9 @@ enum { FREE, USED };
 struct stage_slot {
     struct lade_memory *memory;
     _Atomic uint32_t state;
-    bool copies; /* from host buffer number buffer, which waits for it */
+    bool copies; /* from host buffer number buffer, which is kept until then */
     uint64_t buffer, batch;
-    struct lade_batch_buffer made; /* what the worker left, but for the bytes */
+    struct lade_batch_buffer made; /* the worker's fields, without the bytes */
 };
 
 struct lade_stage {
@@ -30,7 +30,7 @@ struct lade_stage {
     struct stage_slot slot[LADE_LOADER_DEPTH_MAX];
     unsigned queue[LADE_LOADER_DEPTH_MAX], first, queued; /* slots whose batches were not taken, in order */
     bool *staged;                                         /* of the batches in the ring */
-    /* The first failure is written by one thread, and then published. */
+    /* One thread writes the first failure, then publishes it. */
     _Atomic uint32_t failing, failed;
     struct lade_device_failure failure;
     uint64_t copied, copied_bytes, copies_timed, consumer_waits;
@@ -74,7 +74,7 @@ int lade_stage_fail(struct lade_loader *l, const struct lade_device_failure *fai
     uint32_t nobody = 0;
 
     if (atomic_compare_exchange_strong_explicit(&s->failing, &nobody, 1, memory_order_relaxed,
-                                                memory_order_relaxed)) { /* only one writes */
+                                                memory_order_relaxed)) { /* only one thread writes */
         s->failure = *failure;
         lade_store_release(&s->failed, 1);
         lade_event_notify_all(&l->ready);
@@ -133,7 +133,7 @@ void lade_stage_released(struct lade_loader *l, uint64_t slot)
     lade_store_release(&l->stage->slot[slot].state, FREE);
 }
 
-/* 1: the device has completed it; 0: not yet; LADE_DEVICE. */
+/* 1: the event is complete; 0: not yet; LADE_DEVICE. */
 static int is_complete(struct lade_loader *l, void *event)
 {
     struct lade_device_failure failure;
@@ -160,7 +160,7 @@ void lade_stage_collect(struct lade_loader *l)
     }
 }
 
-/* Device memory is written after the consumer's streams have completed; the host does not wait for that. */
+/* The copy waits on the device for the consumer's streams; the host does not wait. */
 static int enqueue(struct lade_loader *l, struct lade_memory *to, const struct lade_batch_buffer *from)
 {
     const struct lade_device *device = l->config.device;
@@ -211,7 +211,7 @@ static void put(struct lade_loader *l, unsigned number, uint64_t batch, uint64_t
     } else {
         lade_loader_give(l, buffer);
     }
-    atomic_store_explicit(&slot->state, USED, memory_order_relaxed); /* the consumer's own until it is taken */
+    atomic_store_explicit(&slot->state, USED, memory_order_relaxed); /* used by the consumer only until it is taken */
     s->staged[batch & (l->ring.places - 1)] = true;
     s->queue[(s->first + s->queued++) % s->depth] = number;
 }
@@ -288,7 +288,7 @@ void lade_stage_stats(const struct lade_loader *l, struct lade_loader_stats *sta
     stats->device_bytes = s->depth * (uint64_t)lade_memory_block(l);
 }
 
-/* A wait for the device. */
+/* Context of a wait for the device. */
 struct device_wait {
     struct lade_memory *memory;
     bool all_marks;
@@ -347,7 +347,7 @@ int lade_loader_stream_wait(struct lade_loader *l, const struct lade_batch *batc
     return lade_stage_fail(l, &failure);
 }
 
-/* What a consumer or a tensor still holds is awaited when the last of them is gone. */
+/* Memory that a consumer or a tensor holds is awaited when the last of them lets go. */
 int lade_stage_finish(struct lade_loader *l, int64_t deadline)
 {
     for (unsigned i = 0; l->stage && i < l->stage->depth; i++) {

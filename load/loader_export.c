@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors of a batch for other libraries, by DLPack. */
+/* Export of a batch's tensors to other libraries by DLPack. */
 #include "dlpack.h"
 #include "loader.h"
 
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* What a tensor needs beyond its batch, which may be gone before it. */
+/* State of a tensor that may outlive its batch. */
 struct exported {
     union {
         struct DLManagedTensorVersioned versioned;
@@ -25,7 +25,7 @@ static void delete_exported(struct exported *e)
 {
     struct lade_loader *l = e->memory->loader;
 
-    /* A failure of the device is kept by the loader. */
+    /* The loader keeps a failure of the device. */
     (void)lade_memory_let_go(e->memory, 1 + e->tensor, e->done, e->handle);
     lade_heap_put(l->config.alloc, e);
     lade_loader_leave(l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of batches: where it comes from, which batches and tensors hold it, and where it goes. */
+/* The memory of batches: allocation, holders (batches and tensors), and release. */
 #include "loader.h"
 
 #include "heap.h"
@@ -33,7 +33,7 @@ static int device_error(const struct lade_loader *l, int status, const struct la
                      failure->call, (long long)failure->code, failure->text);
 }
 
-/* The block of host memory. */
+/* Allocates the block of host memory. */
 static int get_host(struct lade_memory *m, struct lade_device_failure *failure)
 {
     const struct lade_loader *l = m->loader;
@@ -47,7 +47,7 @@ static int get_host(struct lade_memory *m, struct lade_device_failure *failure)
     return m->block ? LADE_OK : LADE_NO_MEMORY;
 }
 
-/* The block of device memory, its events, and what stays on the host. */
+/* Allocates the block of device memory, its events, and the parts that stay on the host. */
 static int get_device(struct lade_memory *m, struct lade_device_failure *failure)
 {
     const struct lade_loader *l = m->loader;
@@ -108,7 +108,7 @@ static void free_block(struct lade_memory *m)
         free(m->block);
 }
 
-/* In a child of fork() the driver is not there: what is on the host is freed. */
+/* In a child of fork() there is no driver: only host memory is freed. */
 void lade_memory_free(struct lade_memory *m)
 {
     if (!m)
@@ -177,19 +177,19 @@ void lade_memory_show(struct lade_memory *m, const struct lade_batch_buffer *slo
     batch->ready = b && slot->count > 0 ? b->event_native(l->config.device->self, m->ready) : NULL;
 }
 
-/* The slot is free for the next batch. */
+/* Frees the slot for the next batch. */
 static void give_slot(struct lade_loader *l, bool on_device, uint64_t slot)
 {
     if (on_device)
         lade_stage_released(l, slot);
     else
         lade_batch_ring_give(&l->ring, slot);
-    atomic_fetch_sub_explicit(&l->held, 1, memory_order_relaxed); /* only a number */
+    atomic_fetch_sub_explicit(&l->held, 1, memory_order_relaxed); /* only a count */
     if (!on_device)
         lade_loader_freed(l);
 }
 
-/* Nobody holds the memory any more. */
+/* The last holder has let go of the memory. */
 static void released(struct lade_ref *holds)
 {
     struct lade_memory *m = (struct lade_memory *)(void *)((char *)holds - offsetof(struct lade_memory, holds));
@@ -217,10 +217,10 @@ int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done
         return LADE_INVALID;
     }
     int status = lade_stage_status(l, NULL);
-    /* A batch without samples has nothing that a stream could use. */
+    /* A batch without samples has no memory that a stream could use. */
     if (status == LADE_OK && m->on_device && done != LADE_DONE_NOW && m->shape[LADE_SAMPLES].dim[0] > 0) {
         const struct lade_device *device = l->config.device;
-        /* Without an event nobody knows when the memory may be written; after a failure nothing is written any more. */
+        /* Without an event the end of its use is unknown; but after a failure nothing is written. */
         if (device->backend->record(device->self, m->done[mark], done, handle, &failure) != LADE_OK)
             status = lade_stage_fail(l, &failure);
         else

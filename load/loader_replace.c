@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers that are lost or late, and who takes their place. */
+/* Replacement of workers that are lost or late. */
 #include "loader.h"
 
 static int look_at_limit(struct lade_loader *l, struct lade_error *error)
@@ -18,7 +18,7 @@ static int start(struct lade_worker *w, struct lade_error *error)
     return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "no thread could be started in place of a lost one");
 }
 
-/* Its thread has ended, so all that it had goes to the next one. */
+/* Its thread has ended, so another thread inherits all its state. */
 static int restart(struct lade_loader *l, struct lade_worker *w, struct lade_error *error)
 {
     int status = look_at_limit(l, error);
@@ -27,11 +27,11 @@ static int restart(struct lade_loader *l, struct lade_worker *w, struct lade_err
         return status;
     l->replaced++;
     (void)pthread_join(w->thread, NULL);
-    w->redo = true; /* it was lost in a function of the user, with a job */
+    w->redo = true; /* it was lost in a user callback, with a job */
     return start(w, error);
 }
 
-/* The thread may go on at any time. It keeps what it has, and takes nothing more on. */
+/* The thread may continue at any time. It keeps its memory, and takes no further job. */
 static int supersede(struct lade_loader *l, struct lade_worker *late, struct lade_error *error)
 {
     int status = look_at_limit(l, error);
@@ -44,18 +44,18 @@ static int supersede(struct lade_loader *l, struct lade_worker *late, struct lad
         return status;
     if (!l->bag) {
         w->job = (struct lade_job){.batch = l->low, .start = l->next};
-        atomic_store_explicit(&w->batch, l->low + 1, memory_order_relaxed); /* the consumer looks at it itself */
+        atomic_store_explicit(&w->batch, l->low + 1, memory_order_relaxed); /* only the consumer reads it */
         w->redo = true;
     } else if (!lade_stream_supersede(late, w)) {
-        l->workers--; /* it was not late after all */
+        l->workers--; /* the late worker has nothing left to do */
         return LADE_OK;
     }
     l->replaced++;
-    atomic_store_explicit(&late->replaced, w->job.batch + 1, memory_order_relaxed); /* only ends work early */
+    atomic_store_explicit(&late->replaced, w->job.batch + 1, memory_order_relaxed); /* only ends its work early */
     return start(w, error);
 }
 
-/* Whether the consumer waits for who makes this batch; a stream waits for everybody who has one. */
+/* Whether the consumer waits for this worker's batch; a stream waits for every worker that has one. */
 static bool is_awaited(const struct lade_loader *l, const struct lade_worker *w)
 {
     return l->bag ? atomic_load_explicit(&w->committed, memory_order_relaxed) < LADE_JOB_NONE

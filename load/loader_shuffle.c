@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stream mode where samples lie in memory and need no preparing: the buffer holds their numbers, and a worker copies a
- * sample once, straight into its batch.
+ * Stream mode for samples that lie in memory and need no preparation: the buffer holds their numbers, and a worker
+ * copies a sample once, directly into its batch.
  *
- * The consumer draws. When it has taken a batch it plans others: the numbers that the order gives go into the buffer, and
- * those that are drawn from it become the list of a batch. Workers make these batches as they do in epoch mode, with a
- * list in place of a part of the order; a batch of a worker that is late is made again from its list.
+ * The consumer draws. After taking a batch it plans others: it puts the next numbers of the order into the buffer, and
+ * draws from it the numbers that become the list of a batch. Workers make these batches as in epoch mode, from a list
+ * instead of a range of the order; the batch of a late worker is made again from its list.
  *
- * A list is free again when its batch was taken. A worker that was superseded may still read it then: its words are
- * atomic, and each of them is the number of a sample at any time, so it makes a batch of existing samples that nobody takes.
+ * A list is free again when its batch was taken. A superseded worker may still read it then. Its words are atomic, and
+ * each is a valid sample number at any time, so that worker makes a batch of existing samples that no thread takes.
  */
 #include "loader.h"
 
@@ -29,16 +29,16 @@ struct list {
 };
 
 struct lade_shuffle {
-    /* The consumer's own. */
+    /* Used by the consumer only. */
     struct lade_random random;
     struct numbered *buffer;
     uint64_t held;
     struct lade_walk walk;
-    struct lade_job job; /* what the order gave last, and where it goes on */
+    struct lade_job job; /* the last range of the order, and where it continues */
     uint64_t *fresh, count, used;
     uint64_t planned; /* batches */
     bool ended;       /* there are no others */
-    uint64_t *spare;  /* lists that no batch has */
+    uint64_t *spare;  /* lists without a batch */
     unsigned spares;
     /* Written by the consumer, read by workers. */
     _Atomic uint64_t *list_of; /* batch k has the list in k % places */
@@ -54,8 +54,8 @@ bool lade_shuffle_fits(const struct lade_loader *l)
     if (c->split)
         lade_split_get_config(c->split, &split);
     /*
-     * Only threads that are registered with liburcu ask an exact split; the consumer need not be. A list with a sample that is
-     * skipped would make a short batch, which a stream has only at its end.
+     * Only threads registered with liburcu may query an exact split; the consumer need not be registered. A skipped
+     * sample would make a short batch, which a stream has only at its end.
      */
     return c->buffer > 0 && !c->pipeline && lade_source_is_flat(c->source) && split.store != LADE_SPLIT_EXACT &&
            c->fault != LADE_FAULT_SKIP;
@@ -75,13 +75,13 @@ static bool make_list(const struct lade_loader *l)
 int lade_shuffle_create(struct lade_loader *l, struct lade_error *error)
 {
     const struct lade_loader_config *c = &l->config;
-    const unsigned lists = c->slots + c->threads; /* a batch for each buffer */
+    const unsigned lists = c->slots + c->threads; /* one for each buffer */
     struct lade_shuffle *s = l->shuffle = lade_heap_get(l->config.alloc, 1, sizeof *s);
     bool made = s != NULL;
 
     if (made) {
         s->job.start = l->next;
-        l->next = (struct lade_cursor){0}; /* says nothing in this mode */
+        l->next = (struct lade_cursor){0}; /* unused in this mode */
         lade_random_init(&s->random, lade_key_make(c->seed, s->job.start.epoch, PURPOSE), 0);
         s->buffer = lade_heap_get(l->config.alloc, (size_t)c->buffer, sizeof *s->buffer);
         s->fresh = lade_heap_get(l->config.alloc, (size_t)c->batch, sizeof *s->fresh);
@@ -121,7 +121,7 @@ void lade_shuffle_free(struct lade_loader *l)
     l->shuffle = NULL;
 }
 
-/* The next samples of the order. False: there are none. */
+/* Reads the next samples of the order. False: there are none. */
 static bool read_order(struct lade_loader *l)
 {
     struct lade_shuffle *s = l->shuffle;
@@ -136,7 +136,7 @@ static bool read_order(struct lade_loader *l)
     return true;
 }
 
-/* Draws from a buffer that is full as long as the order has samples. False: there is nothing left. */
+/* Refills the buffer while the order has samples, and draws from it. False: none left. */
 static bool draw(struct lade_loader *l, struct numbered *drawn)
 {
     struct lade_shuffle *s = l->shuffle;
@@ -151,7 +151,7 @@ static bool draw(struct lade_loader *l, struct numbered *drawn)
     return true;
 }
 
-/* Lists may be read at any time, by workers that are late; those that are to read this one are told by lade_batch_ring_offer(). */
+/* Late workers may read lists at any time; lade_batch_ring_offer() publishes this one to the workers that need it. */
 static uint64_t write_list(struct lade_loader *l, struct list *list)
 {
     struct numbered drawn;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a loader stands, as a line of text:
+ * The position of a loader, as a line of text:
  *
  *   lade-loader 1 identity=HEX seed=N epoch=N shard=N/N|any done=RANGES level=N:RANGES/RANGES... crc=HEX
  *
- * done are the numbers of this shard's samples of the epoch that the consumer has had; each level says the same of all shards
- * of a run before this one. RANGES is A-B,A-B,... (from A, below B), in rising order.
+ * done: the numbers of this shard's samples of the epoch that were delivered. Each level: the same for all shards of an
+ * earlier run of the epoch. RANGES is A-B,A-B,... (from A, below B), in rising order.
  */
 #include "loader.h"
 
@@ -43,7 +43,7 @@ static int no_memory(struct lade_error *error)
     return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
 }
 
-/* Text that is cut at the end of its room, but counted whole. */
+/* Text that is cut at the end of its buffer, but counted in full. */
 struct text {
     char *to;
     size_t room, size;
@@ -191,7 +191,7 @@ static int take_fields(const char **at, struct state *s)
     return status;
 }
 
-/* Free it in any case. */
+/* The caller frees it in any case. */
 static int read_state(struct state *s, const char *text, struct lade_error *error)
 {
     const char *at = text;
@@ -216,7 +216,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The numbers before the cursor, those of batches that were taken out of order, and what an earlier run had done. */
+/* Numbers before the cursor, of batches taken out of order, and those done by an earlier run. */
 static int add_done(const struct lade_loader *l, struct lade_ranges *done)
 {
     const struct lade_order *o = &l->order;
@@ -250,7 +250,7 @@ static int add_done(const struct lade_loader *l, struct lade_ranges *done)
     return status;
 }
 
-/* The state of a loader; free it. */
+/* The state of a loader; the caller frees it. */
 static int describe(const struct lade_loader *l, struct state *s)
 {
     *s = (struct state){.identity = lade_order_identity(&l->order),
@@ -316,7 +316,7 @@ int lade_loader_restore(struct lade_loader *l, const char *text, struct lade_err
     return status;
 }
 
-/* Whether two states are of the same run, but for the shard and how far it came. */
+/* Whether two states are of the same run, apart from shard and progress. */
 static bool go_together(const struct state *a, const struct state *b)
 {
     char one[256], two[256];
@@ -338,7 +338,10 @@ static bool go_together(const struct state *a, const struct state *b)
     return true;
 }
 
-/* Whether a state is of the run of another one. A shard that has ended its epoch is at the next one, with nothing done there. */
+/*
+ * Whether a state is of the run of another. A shard that has ended its epoch is at the next one, with nothing done
+ * there.
+ */
 static int look_at(struct state *s, const struct state *other, bool *fits)
 {
     struct state before = *s;
@@ -347,13 +350,13 @@ static int look_at(struct state *s, const struct state *other, bool *fits)
     if (*fits || s->epoch != other->epoch + 1 || s->levels > 0 || s->done.count > 0)
         return LADE_OK;
     before.epoch--;
-    before.levels = other->levels; /* of one run they are the same */
+    before.levels = other->levels; /* equal within a run */
     memcpy(before.level, other->level, sizeof before.level);
     *fits = go_together(&before, other);
     return *fits ? lade_ranges_add(&s->done, 0, UINT64_MAX) : LADE_OK;
 }
 
-/* The last level of what is joined is the caller's to free. */
+/* The caller frees the last level of the result. */
 static int join(struct state *s, unsigned count, struct state *joined, struct lade_level *last,
                 struct lade_error *error)
 {
@@ -413,7 +416,7 @@ size_t lade_loader_merge_states(const char *const *states, unsigned count, char 
         status = join(s, count, &joined, &last, error);
     if (status == LADE_OK)
         needed = write_state(&joined, to, size);
-    /* The levels but the last are those of one of the states. */
+    /* All levels but the last belong to one of the states. */
     lade_level_free(&last);
     for (unsigned i = 0; s && i < count; i++)
         free_state(&s[i]);

@@ -2,12 +2,12 @@
 /*
  * Stream mode: workers put samples into a bag, the consumer draws its batches from it.
  *
- * A worker commits each sample before it puts it. Whoever takes the place of a late worker takes away its right to commit
- * any more, and goes on behind what was committed: no sample comes twice.
+ * A worker commits each sample before it puts it. The thread that supersedes a late worker revokes its right to commit,
+ * and continues after the last committed sample, so no sample is delivered twice.
  *
- * Waking a thread costs as much as reading a dozen samples, so neither side is woken for each. A consumer that waits is woken
- * when there are samples for the rest of its batch; workers that found the bag full, when a quarter of it was drawn, or when
- * the consumer waits.
+ * Waking a thread costs as much as reading a dozen samples, so neither side is woken for each. A waiting consumer is
+ * woken when there are samples for the rest of its batch; workers that found the bag full, when a quarter of it was
+ * drawn, or when the consumer waits.
  */
 #include "loader.h"
 
@@ -52,25 +52,25 @@ static int put_or_await(void *context, int64_t *until)
     return LADE_AWAIT;
 }
 
-/* Samples that were put since creation when the consumer can complete its batch and leave the bag half full. */
+/* Number of puts since creation after which the consumer can complete its batch and leave the bag half full. */
 static uint64_t enough(const struct lade_loader *l)
 {
     return l->delivered_samples + l->config.buffer / 2 + l->config.batch - 1;
 }
 
-/* A sample was put: wakes the consumer if that was the last one that it waits for. */
+/* A sample was put: wakes the consumer if this was the last sample that it waits for. */
 static void notify_consumer(struct lade_loader *l)
 {
     LADE_STEP();
     const uint64_t puts = 1 + atomic_fetch_add_explicit(&l->puts, 1, memory_order_relaxed); /* the event carries it */
 
     LADE_STEP();
-    /* It only grows: who reads an old one notifies, which is once too often. */
+    /* It only grows: a thread that reads an old value notifies once too often. */
     if (puts >= atomic_load_explicit(&l->ring.awaited, memory_order_relaxed))
         lade_event_notify_all(&l->ready);
 }
 
-/* The sample in the worker's room goes into the bag. False: the thread is to end. */
+/* Puts the sample in the worker's buffer into the bag. False: the thread must end. */
 static bool put(struct lade_worker *w)
 {
     int status = lade_bag_put(w->bag, NULL);
@@ -93,7 +93,7 @@ static bool fail(struct lade_worker *w, int status)
     return false;
 }
 
-/* Puts the samples of the job from number i on. */
+/* Puts the samples of the job, from number i on. */
 static bool put_claimed(struct lade_worker *w, uint64_t i)
 {
     const uint64_t epoch = w->job.start.epoch;
@@ -110,7 +110,7 @@ static bool put_claimed(struct lade_worker *w, uint64_t i)
             lade_count(&w->read_time, (uint64_t)(lade_now() - begin));
         status =
             lade_worker_apply_fault_policy(w, epoch, &head->id, head + 1, &head->label, status, &faults, &w->error);
-        /* Faults count once as well: those of a worker that was superseded are not heard. */
+        /* Faults count once as well: those of a superseded worker are dropped. */
         if (!lade_job_commit(&w->committed, i, w->count))
             return false;
         lade_count(&w->faults, faults);
@@ -122,7 +122,7 @@ static bool put_claimed(struct lade_worker *w, uint64_t i)
     return true;
 }
 
-/* The next samples of the order. False: there are none. */
+/* Takes the next samples of the order. False: there are none. */
 static bool claim(struct lade_worker *w)
 {
     struct lade_loader *l = w->loader;
@@ -147,7 +147,7 @@ bool lade_stream_supersede(struct lade_worker *late, struct lade_worker *w)
 {
     uint64_t from;
 
-    if (!w->ids) /* there is when another one was not late after all */
+    if (!w->ids) /* allocated earlier if a suspected worker had finished in time */
         w->ids = lade_heap_get(late->loader->config.alloc, (size_t)late->loader->config.batch, sizeof *w->ids);
     if (!w->ids || !lade_job_supersede(&late->committed, &from))
         return false;
@@ -155,11 +155,11 @@ bool lade_stream_supersede(struct lade_worker *late, struct lade_worker *w)
     w->count = late->count;
     w->job = late->job;
     w->redo = true;
-    atomic_store_explicit(&w->committed, from, memory_order_relaxed); /* its thread begins behind it */
+    atomic_store_explicit(&w->committed, from, memory_order_relaxed); /* its thread starts after this */
     return true;
 }
 
-/* Samples of a source that has no numbers. */
+/* Puts the samples of an endless source. */
 static void put_endless(struct lade_worker *w)
 {
     const struct lade_loader *l = w->loader;
@@ -218,14 +218,14 @@ void lade_stream_work(struct lade_worker *w)
         while (goes_on && claim(w))
             goes_on = put_claimed(w, 0);
     }
-    /* The last one says that nothing more comes; who was superseded is counted no more. What was put is in the bag already. */
+    /* The last producer closes the bag; a superseded worker is not counted. What was put is in the bag already. */
     if (atomic_load_explicit(&w->committed, memory_order_relaxed) != LADE_JOB_GONE &&
         atomic_fetch_sub_explicit(&l->producers, 1, memory_order_relaxed) == 1)
         lade_bag_close(l->bag);
     lade_event_notify_all(&l->ready);
 }
 
-/* An error of a worker, or more faults than agreed. */
+/* An error of a worker, or more faults than allowed. */
 static int look_for_failure(struct lade_loader *l)
 {
     uint64_t faults = 0;
@@ -247,7 +247,7 @@ static int look_for_failure(struct lade_loader *l)
                                 (unsigned long long)faults);
 }
 
-/* Whether the bag is half full, or nothing more comes. Nobody else draws, so that it need not be counted for each draw. */
+/* Whether the bag is half full, or closed. No other thread draws, so the bag need not be counted for each draw. */
 static bool may_draw(struct lade_loader *l)
 {
     const uint64_t half = l->config.buffer / 2;
@@ -267,7 +267,7 @@ static void notify_workers(struct lade_loader *l)
     lade_event_notify_all(&l->room);
 }
 
-/* Draws until the batch is full: LADE_OK, LADE_EMPTY, or LADE_CLOSED when nothing more comes. */
+/* Draws until the batch is full: LADE_OK, LADE_EMPTY, or LADE_CLOSED if there are no more samples. */
 static int draw(struct lade_loader *l, struct lade_batch_buffer *slot)
 {
     if (l->rows == 0)
@@ -336,7 +336,7 @@ static int draw_waiting(struct lade_loader *l, struct lade_batch_buffer *slot, i
     return status;
 }
 
-/* A buffer to draw into; with a device, also a slot to copy it to. */
+/* Takes a buffer to draw into; with a device, also a slot to copy it to. */
 static int take_buffer(struct lade_loader *l, int64_t deadline)
 {
     if (l->stage)
@@ -345,7 +345,7 @@ static int take_buffer(struct lade_loader *l, int64_t deadline)
         l->has_partial = lade_batch_ring_reuse(&l->ring, &l->partial);
         l->rows = 0;
     }
-    return l->has_partial ? LADE_OK : LADE_TOO_MANY; /* one that is being released may not be seen yet */
+    return l->has_partial ? LADE_OK : LADE_TOO_MANY; /* a concurrent release may not be visible yet */
 }
 
 int lade_stream_next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout, struct lade_error *error)

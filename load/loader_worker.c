@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What worker threads do. */
+/* Worker threads. */
 #include "loader.h"
 
 #include "thread.h"
@@ -10,14 +10,14 @@
 
 bool lade_worker_is_stopped(struct lade_worker *w)
 {
-    /* Only ends work early. */
+    /* Only ends its work early. */
     return atomic_load_explicit(&w->loader->cancelled, memory_order_relaxed) ||
            atomic_load_explicit(&w->replaced, memory_order_relaxed);
 }
 
 bool lade_worker_is_superseded(struct lade_worker *w)
 {
-    /* Who is thought late with one batch may have planned another one meanwhile, which nobody else makes. */
+    /* A worker that timed out with one batch may have planned another since, which no other worker makes. */
     return atomic_load_explicit(&w->loader->cancelled, memory_order_relaxed) ||
            atomic_load_explicit(&w->replaced, memory_order_relaxed) == w->job.batch + 1;
 }
@@ -100,7 +100,7 @@ void lade_job_list(const struct lade_loader *l, struct lade_walk *walk, const st
 
 enum claimed { CLAIMED, NO_ROOM, NO_MORE };
 
-/* Memory to make a batch in, of what this worker used before if that is free. */
+/* Finds a buffer for a batch; a free one that this worker used before is preferred. */
 static bool find_buffer(struct lade_worker *w)
 {
     struct lade_batch_ring *r = &w->loader->ring;
@@ -125,7 +125,7 @@ static enum claimed is_due(struct lade_loader *l, const struct lade_job *job)
     return last ? NO_MORE : NO_ROOM;
 }
 
-/* Where the batch ends. With lists that is known already. */
+/* Computes the end of the batch, which with lists is known already. */
 static void plan(struct lade_worker *w)
 {
     struct lade_batch_buffer *slot = &w->loader->slot[w->buffer];
@@ -136,7 +136,7 @@ static void plan(struct lade_worker *w)
         lade_job_plan(w->loader, &w->walk, &w->job, slot->ids, &slot->count);
 }
 
-/* A batch to make and memory to make it in. */
+/* Claims a batch to make, and a buffer for it. */
 static enum claimed claim_batch(struct lade_worker *w)
 {
     struct lade_loader *l = w->loader;
@@ -156,7 +156,10 @@ static enum claimed claim_batch(struct lade_worker *w)
         plan(w);
         word[0]++;
         memcpy(word + 1, &w->job.end, sizeof w->job.end);
-        /* For the consumer, should this thread be late; a thread that fails here has another number, or none, at once. */
+        /*
+         * Lets the consumer see if this thread is late; a thread that fails here stores another number, or none, at
+         * once.
+         */
         atomic_store_explicit(&w->batch, w->job.batch + 1, memory_order_relaxed);
     } while (!lade_batch_ring_plan(&l->ring, read, word, &w->spare_plan));
     return CLAIMED;
@@ -173,7 +176,7 @@ static int claim_or_await(void *context, int64_t *until)
     return LADE_AWAIT;
 }
 
-/* Waits until there is something to do. */
+/* Waits until there is a batch to make. */
 static enum claimed await_batch(struct lade_worker *w)
 {
     enum claimed claimed = claim_batch(w);
@@ -186,9 +189,9 @@ static enum claimed await_batch(struct lade_worker *w)
     return claimed;
 }
 
-#define AT_ONCE 64 /* samples, before a worker looks whether it is stopped */
+#define AT_ONCE 64 /* samples between two checks whether the worker is stopped */
 
-/* Samples from number i of the batch on, into rows from row on, up to the first error. */
+/* Reads samples from number i of the batch on, into rows from row on, up to the first error. */
 static int make_some(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t i, uint64_t row, uint64_t count,
                      uint64_t *done)
 {
@@ -207,7 +210,7 @@ static int make_some(struct lade_worker *w, struct lade_batch_buffer *slot, uint
     return status;
 }
 
-/* The samples of the batch, and what is known of it before they are read. */
+/* Lists the samples of the batch, and sets the fields that are known before they are read. */
 static void list(struct lade_worker *w, struct lade_batch_buffer *slot)
 {
     const struct lade_loader *l = w->loader;
@@ -224,7 +227,7 @@ static void list(struct lade_worker *w, struct lade_batch_buffer *slot)
     slot->status = LADE_OK;
 }
 
-/* Makes what was claimed. False: the thread is to end. */
+/* Makes the claimed batch. False: the thread must end. */
 static bool fill(struct lade_worker *w)
 {
     const struct lade_loader *l = w->loader;
@@ -262,7 +265,7 @@ static bool fill(struct lade_worker *w)
     return true;
 }
 
-/* The buffer comes to the front of those that were used. */
+/* Moves the buffer to the front of those used last. */
 static void remember(struct lade_worker *w)
 {
     int i = 0;
@@ -309,7 +312,7 @@ bool lade_worker_assist(struct lade_worker *w)
     return true;
 }
 
-/* At the end of a thread, also when a function of the user ended it. */
+/* Runs at the end of a thread, also when a user callback ended it. */
 static void leave(void *context)
 {
     struct lade_worker *w = context;
@@ -318,7 +321,7 @@ static void leave(void *context)
 
     lade_thread_leave();
     lade_count(&w->running_time, (uint64_t)(lade_now() - atomic_load_explicit(&w->begin, memory_order_relaxed)));
-    /* Who is lost keeps its buffer for the thread that takes its place. */
+    /* A lost worker keeps its buffer for the thread that replaces it. */
     if (!lost && w->has_buffer) {
         w->has_buffer = false;
         lade_batch_ring_give(&l->ring, w->buffer);
@@ -332,7 +335,7 @@ static void *work(void *context)
 {
     struct lade_worker *w = context;
 
-    (void)!lade_thread_enter(); /* create has seen to what it needs */
+    (void)!lade_thread_enter(); /* create has made sure that it succeeds */
     pthread_cleanup_push(leave, w);
     if (w->loader->bag)
         lade_stream_work(w);
@@ -348,7 +351,7 @@ int lade_worker_start(struct lade_worker *w)
     w->walk.ready = false;
     w->finished = false;
     atomic_store_explicit(&w->begin, lade_now(), memory_order_relaxed);
-    atomic_store_explicit(&w->state, LADE_WORKER_RUNS, memory_order_relaxed); /* the thread begins behind it */
+    atomic_store_explicit(&w->state, LADE_WORKER_RUNS, memory_order_relaxed); /* the thread starts after this */
     if (lade_thread_start(&w->thread, work, w))
         return LADE_OK;
     atomic_store_explicit(&w->state, LADE_WORKER_NONE, memory_order_relaxed);

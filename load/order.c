@@ -16,7 +16,7 @@
 enum { ORDER = 0x7264726f, DRAW = 0x77617264, SUBSTITUTE = 0x73627573 };
 
 #define MEMBERS_MAX UINT32_MAX /* of draws with replacement */
-#define FEW_MAX (1 << 16)      /* members that are listed, so that substitutes need not be looked for */
+#define FEW_MAX (1 << 16)      /* members that are listed, so that substitutes need no search */
 
 static bool is_member(const struct lade_order *o, uint64_t id)
 {
@@ -26,7 +26,7 @@ static bool is_member(const struct lade_order *o, uint64_t id)
            (lade_split_route_word(o->split, lade_source_key(o->source, id), &part) == LADE_OK && part == o->part);
 }
 
-/* Going over the source happens in a thread of its own, which is registered with liburcu whoever calls. */
+/* A separate thread scans the source, because it must be registered with liburcu, whatever the caller is. */
 struct survey {
     struct lade_order *order;
     const double *weight;
@@ -59,7 +59,7 @@ static void count_members(struct survey *s)
     }
 }
 
-/* A part with more members than the list holds has none: it would take memory for each sample. */
+/* A part with more members than the list holds gets no list, which would take memory for each sample. */
 static void trim_few(struct lade_order *o)
 {
     const bool few = o->members > 0 && o->members <= FEW_MAX;
@@ -71,7 +71,7 @@ static void trim_few(struct lade_order *o)
         o->few = less;
 }
 
-/* Who the members are, and the weight of each. */
+/* Lists the members and the weight of each. */
 static int list_members(struct survey *s)
 {
     struct lade_order *o = s->order;
@@ -133,7 +133,7 @@ static int run_survey(struct survey *s)
     return s->status;
 }
 
-/* Columns of equal height: what a column lacks, it takes from one that has too much (Vose 1991). */
+/* Columns of equal height: a column that is too low is filled from one that is too high (Vose 1991). */
 static int build_aliases(struct lade_order *o, double *share, struct lade_error *error)
 {
     uint64_t n = o->members, low = 0, high = 0;
@@ -175,7 +175,7 @@ static int build_aliases(struct lade_order *o, double *share, struct lade_error 
             stack[low++] = more;
         }
     }
-    /* What remains on either side is a full column, up to rounding; but a weight of 0 is never drawn. */
+    /* Every column that remains is full, up to rounding; but a weight of 0 is never drawn. */
     while (low > 0) {
         uint32_t less = stack[--low];
         o->limit[less] = share[less] > 0 ? UINT32_MAX : 0;
@@ -185,7 +185,7 @@ static int build_aliases(struct lade_order *o, double *share, struct lade_error 
     return LADE_OK;
 }
 
-/* Tells one set of weights from another. */
+/* A checksum of the weights. */
 static uint32_t sum_of(const struct lade_order *o)
 {
     uint32_t crc = 0;
@@ -323,7 +323,7 @@ int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end)
     return LADE_OK;
 }
 
-/* Numbers below total that belong to a shard. */
+/* Count of the numbers below total that belong to a shard. */
 static uint64_t share_of(uint64_t total, unsigned shard, unsigned shards)
 {
     return total > shard ? (total - shard - 1) / shards + 1 : 0;
@@ -334,7 +334,7 @@ static unsigned depth_in(const struct lade_order *o, uint64_t epoch)
     return epoch == o->first ? o->levels : 0;
 }
 
-/* Members that an epoch deals out. */
+/* Members that an epoch divides among the shards. */
 static uint64_t total_in(const struct lade_order *o, uint64_t epoch)
 {
     uint64_t total = o->members;
@@ -399,7 +399,7 @@ static uint64_t draw_at(const struct lade_order *o, struct lade_key key, uint64_
     return o->member[(uint32_t)lade_random_at(key, place, 1) < o->limit[column] ? column : o->alias[column]];
 }
 
-/* Places are asked for one after the other, so some are worked out at once. */
+/* Positions are requested in order, so several are computed at once. */
 static uint64_t element_at(struct lade_walk *walk, uint64_t place)
 {
     if (place - walk->at >= walk->held) {
@@ -416,7 +416,7 @@ static bool is_done_before(const struct lade_level *level, uint64_t number)
     return lade_ranges_hold(&level->shard[number % level->shards], number / level->shards);
 }
 
-/* A member was met: whether it is this shard's and not done. */
+/* Counts a member. Whether it belongs to this shard and is not done. */
 static bool is_due(const struct lade_order *o, struct lade_cursor *cursor, unsigned depth)
 {
     uint64_t number = cursor->seen[0]++;
@@ -433,13 +433,13 @@ static bool is_due(const struct lade_order *o, struct lade_cursor *cursor, unsig
 
 static void begin_epoch(const struct lade_order *o, struct lade_walk *walk, uint64_t epoch, struct lade_key key)
 {
-    lade_ignore(lade_permutation_init(&walk->permutation, key, o->places)); /* places is 1 or more, below 2^62 */
+    lade_ignore(lade_permutation_init(&walk->permutation, key, o->places)); /* places is at least 1 and below 2^62 */
     walk->epoch = epoch;
     walk->ready = true;
     walk->held = 0;
     if (!walk->table && o->places > LADE_PERMUTATION_SMALL) {
         walk->table = malloc(sizeof *walk->table);
-        if (walk->table) /* so that the memory in use does not depend on the number of samples */
+        if (walk->table) /* so that memory use does not depend on the number of samples */
             memset(walk->table, 0, sizeof *walk->table);
     }
     if (walk->table)
@@ -453,7 +453,7 @@ void lade_walk_free(struct lade_walk *walk)
     walk->ready = false;
 }
 
-/* Each place is due, so that what comes next is known without going over the places. */
+/* Every position is due, so the next ones are known without scanning. */
 static void take_all(const struct lade_order *o, struct lade_walk *walk, struct lade_cursor *cursor, uint64_t *ids,
                      uint64_t count)
 {
@@ -475,7 +475,7 @@ void lade_order_take(const struct lade_order *o, struct lade_walk *walk, struct 
         return;
     }
     for (uint64_t n = 0; n < count;) {
-        if (cursor->place == o->places) { /* shards are padded: from the beginning again, but numbers go on */
+        if (cursor->place == o->places) { /* padding: restart at the first position, but the numbers continue */
             cursor->place = 0;
             memset(cursor->seen, 0, depth * sizeof *cursor->seen);
         }
@@ -501,14 +501,14 @@ uint64_t lade_order_substitute(const struct lade_order *o, uint64_t epoch, uint6
         return o->member[lade_random_below(&random, o->members)];
     if (o->few)
         return o->few[lade_random_below(&random, o->members)];
-    /* One of 65,536 members or more, or of the whole source: there is one in places / members draws. */
+    /* At least 65,536 members, or the whole source: about places / members draws find one. */
     do
         other = lade_random_below(&random, o->places);
     while (!is_member(o, other));
     return other;
 }
 
-/* What tells one source from another of the same length: its form, and key and label of some samples. */
+/* Identifies a source among those of the same length: its shape, and key and label of some samples. */
 static uint32_t source_identity(const struct lade_order *o)
 {
     enum { LOOKED_AT = 64 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which samples come in which order: the part of the source, shuffled for each epoch, dealt to the shards. Pure functions
- * of the configuration and of a cursor; nothing here knows of threads. Internal.
+ * The order of samples: the part of the source, shuffled for each epoch, divided among the shards. Pure functions of
+ * the configuration and of a cursor, without threads. Internal.
  */
 #ifndef LADE_LOAD_ORDER_H
 #define LADE_LOAD_ORDER_H
@@ -17,19 +17,19 @@ struct lade_range {
 };
 
 struct lade_ranges {
-    struct lade_range *range; /* apart from each other, in rising order */
+    struct lade_range *range; /* disjoint, in rising order */
     size_t count;
 };
 
-/* What the shards of an earlier run delivered in this epoch: number x of what was left then went to shard x % shards. */
+/* Deliveries of an earlier run's shards in this epoch: number x of the rest at that time went to shard x % shards. */
 struct lade_level {
     unsigned shards;
-    struct lade_ranges *shard; /* of the shard's own numbers */
+    struct lade_ranges *shard; /* in the shard's own numbering */
 };
 
 /*
- * A place in the order. seen[0] counts members of the part before the place, seen[k] those that level k - 1 left over; the
- * last of them is what the shards deal out among themselves.
+ * A position in the order. seen[0] counts members of the part before the position, seen[k] those that level k - 1 left
+ * over; the last count numbers the members that are divided among the shards.
  */
 struct lade_cursor {
     uint64_t epoch, place, seen[LADE_LEVELS_MAX + 1];
@@ -45,22 +45,22 @@ struct lade_order {
     uint64_t seed;
     uint64_t places;  /* of an epoch */
     uint64_t members; /* of the part */
-    /* The first epoch after a resume; what was done before, by others and by this shard, is left out of it. */
+    /* The first epoch after a resume; it leaves out samples that this shard or others delivered before. */
     uint64_t first;
     struct lade_level level[LADE_LEVELS_MAX];
     unsigned levels;
     struct lade_ranges done;
-    uint64_t *few; /* where samples are substituted, the members of a part that has at most 65,536; else NULL */
-    /* Draws with replacement: Walker's method of aliases (1977), a column for each member. */
+    uint64_t *few; /* with LADE_FAULT_SUBSTITUTE, the members of a part that has at most 65,536; else NULL */
+    /* Draws with replacement: Walker's alias method (1977), a column for each member. */
     uint32_t *member, *alias, *limit, law; /* law: a checksum of them */
 };
 
 #define LADE_AHEAD 64
 
-/* What a thread keeps between calls; all zero at first. */
+/* State of a thread between calls; initially zero. */
 struct lade_walk {
     struct lade_permutation permutation;
-    struct lade_permutation_table *table; /* NULL: a small set, or no memory, which only costs time */
+    struct lade_permutation_table *table; /* NULL: a small set, or out of memory, which only costs time */
     uint64_t epoch;
     bool ready;
     uint64_t at, held, ahead[LADE_AHEAD]; /* elements of the permutation from position at on */
@@ -68,40 +68,40 @@ struct lade_walk {
 
 void lade_walk_free(struct lade_walk *walk);
 
-/* Counts the part. LADE_OK, LADE_INVALID, LADE_NO_MEMORY, or an error of the source. End with lade_order_free(). */
+/* Counts the part. LADE_OK, LADE_INVALID, LADE_NO_MEMORY, or an error of the source. Free with lade_order_free(). */
 int lade_order_init(struct lade_order *order, const struct lade_loader_config *config, struct lade_error *error);
 void lade_order_free(struct lade_order *order);
 
 void lade_ranges_free(struct lade_ranges *ranges);
 void lade_level_free(struct lade_level *level);
 bool lade_ranges_hold(const struct lade_ranges *ranges, uint64_t number);
-/* How many of them are from least on and below end. */
+/* Count of them from least on and below end. */
 uint64_t lade_ranges_count(const struct lade_ranges *ranges, uint64_t least, uint64_t end);
-/* Adds what begins where the last one ends, or later. */
+/* Adds a range that begins at or after the end of the last one. */
 int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end);
 
-/* Samples of this shard before the cursor in its epoch, and behind it. */
+/* Samples of this shard in the cursor's epoch: before the cursor, and after it. */
 uint64_t lade_order_mine(const struct lade_order *order, const struct lade_cursor *cursor);
 uint64_t lade_order_left(const struct lade_order *order, const struct lade_cursor *cursor);
 /* Samples of this shard in an epoch. */
 uint64_t lade_order_length(const struct lade_order *order, uint64_t epoch);
 
-/* Goes to the beginning of the next epoch when fewer than least samples are left in this one. */
+/* Moves to the start of the next epoch if fewer than least samples are left in this one. */
 void lade_order_settle(const struct lade_order *order, struct lade_cursor *cursor, uint64_t least);
 
-/* Whether the place behind the next samples can be told without going over them. */
+/* Whether the position after the next samples can be computed without a scan. */
 bool lade_order_is_even(const struct lade_order *order, uint64_t epoch);
-/* Goes behind the next count samples of an even order. */
+/* Moves past the next count samples of an even order. */
 void lade_order_pass(const struct lade_order *order, struct lade_cursor *cursor, uint64_t count);
 
-/* The next count samples, no more than are left. */
+/* Lists the next count samples; count is at most the number left. */
 void lade_order_take(const struct lade_order *order, struct lade_walk *walk, struct lade_cursor *cursor, uint64_t *ids,
                      uint64_t count);
 
-/* A member of the part in place of a sample, drawn uniformly, perhaps that sample itself; tries are numbered. */
+/* Draws a member of the part uniformly to replace a sample, possibly the same one; attempts are numbered. */
 uint64_t lade_order_substitute(const struct lade_order *order, uint64_t epoch, uint64_t id, uint64_t attempt);
 
-/* A number that tells orders apart that do not go together. */
+/* A checksum of source, split, part and draw, to detect states of another order. */
 uint32_t lade_order_identity(const struct lade_order *order);
 
 #endif

@@ -43,7 +43,7 @@ static void compute(const struct lade_report *r, struct lade_report_times *t)
     t->wait = clamp((double)r->worker_wait_time / running);
     t->plan = clamp(1 - t->read - t->transform - t->wait);
     t->busy = 1 - clamp((double)r->consumer_wait_time * 1e-9 / r->seconds);
-    /* While the device works, the consumer may wait for buffers that are still to be copied: not for data. */
+    /* While the device works, the consumer may wait for buffers that are still being copied, not for data. */
     if (r->device && r->device_compute / r->seconds > t->busy)
         t->busy = clamp(r->device_compute / r->seconds);
     t->stall = 1 - t->busy;
@@ -69,7 +69,7 @@ int lade_report_compute_sized(const struct lade_report *report, size_t report_si
     return LADE_OK;
 }
 
-/* JSON on its way to the caller's function, a few hundred bytes at a time. */
+/* JSON output to the caller's function, buffered in a few hundred bytes. */
 struct json {
     lade_report_write *write;
     void *context;
@@ -90,7 +90,7 @@ static void put(struct json *j, const char *text, size_t size)
 {
     if (size > sizeof j->bytes - j->used)
         flush(j);
-    memcpy(j->bytes + j->used, text, size); /* never more than a name or a number */
+    memcpy(j->bytes + j->used, text, size); /* at most a name or a number */
     j->used += size;
 }
 
@@ -122,7 +122,7 @@ static void quoted(struct json *j, const char *text)
     put_text(j, "\"");
 }
 
-/* The mark before an element, and its name where it is one of an object. */
+/* Writes the separator before an element, and its name inside an object. */
 static void name(struct json *j, const char *text)
 {
     if (!j->first)

@@ -93,10 +93,10 @@ static int outside(const struct lade_source *source, uint64_t i, struct lade_err
                      (unsigned long long)i, (unsigned long long)source->info.count);
 }
 
-/* A source of one's own may break the promise about labels; who counts classes relies on it. */
+/* A custom source may violate the contract for labels; code that counts classes relies on it. */
 static bool label_fits(const struct lade_source *source, int64_t label)
 {
-    return source->info.classes == 0 || (uint64_t)label < source->info.classes; /* a negative one is large */
+    return source->info.classes == 0 || (uint64_t)label < source->info.classes; /* a negative label becomes large */
 }
 
 static int wrong_label(const struct lade_source *source, uint64_t i, int64_t label, struct lade_error *error)
@@ -135,7 +135,7 @@ int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t
                 *done = i;
                 return wrong_label(source, ids[i], labels[i], error);
             }
-        /* An error of a sample that was not asked for: read one by one, to find out which it is. */
+        /* The index of the failed sample is out of range: read one by one to find the sample. */
         if (status == LADE_OK || *done < count)
             return status;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sources share. Internal. */
+/* Declarations shared by the sources. Internal. */
 #ifndef LADE_LOAD_SOURCE_H
 #define LADE_LOAD_SOURCE_H
 
@@ -27,21 +27,21 @@ struct lade_bytes {
     const char *name;
 };
 
-/* Maps a file for reading. An empty file is refused. */
+/* Maps a file for reading. An empty file is an error. */
 int lade_map(struct lade_bytes *bytes, const char *path, struct lade_error *error);
 void lade_unmap(struct lade_bytes *bytes);
 
 /*
- * Reads a small file into memory, up to 2^30 bytes. For many files this is better than mapping each: threads that map do
- * so one after the other, and a file that becomes shorter is an error instead of a signal.
+ * Reads a small file into memory, up to 2^30 bytes. For many files this is better than mapping each: mapping serialises
+ * the threads, and here a file that is truncated is an error instead of a signal.
  */
 int lade_read_file(struct lade_bytes *bytes, const char *path, struct lade_error *error);
 void lade_free_file(struct lade_bytes *bytes);
 
-/* Where labels lie: in each record (data is NULL) or in a table of their own. */
+/* Location of the labels: in each record (data is NULL) or in a separate table. */
 struct lade_labels {
     const uint8_t *data;
-    uint64_t stride; /* bytes from one to the next, in a table */
+    uint64_t stride; /* bytes between labels, in a table */
     uint64_t at;     /* first byte in the record, or of the table in its file */
     unsigned width;  /* bytes; 0: there are none */
     bool is_signed, big;
@@ -50,7 +50,7 @@ struct lade_labels {
 
 #define LADE_EXTENTS_MAX 16
 
-/* Samples that begin at even distances in a few pieces of memory: what every format but images comes down to. */
+/* Samples at a fixed stride in a few extents of memory: the form of every format but images. */
 struct lade_flat {
     struct lade_extent {
         const uint8_t *data; /* its first record */
@@ -70,17 +70,17 @@ struct lade_flat {
     uint64_t classes;
 };
 
-/* Both take any i below count; the label is checked against classes. */
+/* Both accept any i below count and check the label against classes. */
 int lade_flat_read(const struct lade_flat *flat, uint64_t i, void *to, int64_t *label, struct lade_error *error);
 int lade_flat_label(const struct lade_flat *flat, uint64_t i, int64_t *label, struct lade_error *error);
 
 /* Takes the labels of flat from a file of integers, one for each sample, and counts the classes. */
 int lade_flat_take_labels(struct lade_flat *flat, const struct lade_flat *labels, struct lade_error *error);
 
-/* Goes through all labels: classes becomes the largest + 1. */
+/* Scans all labels: classes becomes the largest + 1. */
 int lade_flat_count_classes(struct lade_flat *flat, struct lade_error *error);
 
-/* The parsers. They look at nothing but the bytes, and allocate nothing. */
+/* The parsers. They read only the bytes, and allocate nothing. */
 int lade_idx_parse(struct lade_flat *flat, struct lade_bytes bytes, struct lade_error *error);
 int lade_npy_parse(struct lade_flat *flat, struct lade_bytes bytes, struct lade_error *error);
 
@@ -99,27 +99,27 @@ struct lade_records {
 int lade_records_parse(struct lade_flat *flat, const struct lade_records *records, struct lade_bytes bytes,
                        struct lade_error *error);
 
-/* Lines of a text of class names; at most classes of them, NULL where there are fewer or memory is short. */
+/* Lines of a text of class names, at most classes of them; NULL if there are fewer, or out of memory. */
 char **lade_class_names(struct lade_bytes bytes, uint64_t classes);
 
-/* A source of mapped files, which it unmaps in the end; takes over maps and names also when it fails. */
+/* A source of mapped files, which close unmaps; takes ownership of maps and names also on failure. */
 int lade_flat_source(struct lade_source **source, const char *kind, const struct lade_flat *flat,
                      const struct lade_bytes *maps, unsigned count, char **names, struct lade_error *error);
 
-/* Whether any sample can be read as fast as memory is copied. */
+/* Whether reading any sample is a memory copy. */
 bool lade_source_is_flat(const struct lade_source *source);
 
-/* Decoding to 3 bytes a pixel. */
+/* Decoding to 3 bytes per pixel. */
 struct lade_picture {
     uint32_t height, width;
-    uint64_t pixels_max; /* larger ones are LADE_LIMITED, and those with more than LADE_SCANS passes over so many */
+    uint64_t pixels_max; /* LADE_LIMITED above it, or above LADE_SCANS passes over this many pixels */
 };
 #define LADE_PIXELS_MAX (UINT64_C(1) << 26)
 #define LADE_SCANS 64
 bool lade_decode_offered(void);
-/* The size alone; *picture says the limit. */
+/* Reads the size only; the limit is in *picture. */
 int lade_decode_size(struct lade_picture *picture, struct lade_bytes bytes, struct lade_error *error);
-/* Decodes an image of just this size into 3 * height * width bytes. */
+/* Decodes an image of exactly this size into 3 * height * width bytes. */
 int lade_decode(struct lade_picture picture, struct lade_bytes bytes, uint8_t *to, struct lade_error *error);
 
 int lade_images_open(struct lade_source **source, const char *folder, struct lade_picture size,

@@ -33,7 +33,7 @@ int lade_cifar_add(struct lade_flat *flat, enum lade_cifar_labels kind, struct l
     return LADE_OK;
 }
 
-/* The lines are copied behind the pointers, so that one free does. */
+/* The lines are copied after the pointers, so that a single free suffices. */
 char **lade_class_names(struct lade_bytes b, uint64_t classes)
 {
     if (classes == 0 || classes > 4096 || b.size > 1 << 20)

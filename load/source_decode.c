@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JPEG by libturbojpeg and PNG by libspng, where they were found when the library was built. */
+/* JPEG by libturbojpeg and PNG by libspng, if they were found at build time. */
 #include "source.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static int too_large(struct lade_bytes b, struct lade_picture p, uint64_t scans,
         p.height, p.width, (unsigned long long)scans, (unsigned long long)p.pixels_max, LADE_SCANS);
 }
 
-/* Memory goes with the pixels, time with the pixels that all passes over the image decode. */
+/* Memory is proportional to the pixels, time to the pixels decoded in all passes over the image. */
 static bool is_too_large(struct lade_picture p, uint64_t scans)
 {
     const uint64_t pixels = (uint64_t)p.height * p.width;
@@ -42,11 +42,11 @@ static bool is_too_large(struct lade_picture p, uint64_t scans)
 
 #if defined LADE_JPEG
 struct markers {
-    uint64_t scans; /* passes over the image: one, or many in a progressive one */
+    uint64_t scans; /* passes over the image: one, or many if it is progressive */
     bool adobe;     /* its marker: CMYK is inverted */
 };
 
-/* Goes through the segments of a JPEG, which the decoder checks; it ends where they do not hold together. */
+/* Scans the segments of a JPEG, up to the first inconsistent one; the decoder checks them. */
 static struct markers read_markers(struct lade_bytes b)
 {
     struct markers m = {0, false};
@@ -54,7 +54,7 @@ static struct markers read_markers(struct lade_bytes b)
 
     while (at + 4 <= b.size && b.data[at] == 0xff) {
         const uint8_t marker = b.data[at + 1];
-        if (marker == 0xff) { /* filling */
+        if (marker == 0xff) { /* fill byte */
             at++;
             continue;
         }
@@ -68,7 +68,7 @@ static struct markers read_markers(struct lade_bytes b)
         if (marker != 0xda)
             continue;
         m.scans++;
-        /* Coded data: ends at a marker that is neither a stuffed byte nor a restart. */
+        /* Coded data ends at a marker that is neither a stuffed byte nor a restart. */
         while (at + 1 < b.size && !(b.data[at] == 0xff && b.data[at + 1] != 0 && (b.data[at + 1] & 0xf8) != 0xd0 &&
                                     b.data[at + 1] != 0xff))
             at++;
@@ -76,7 +76,7 @@ static struct markers read_markers(struct lade_bytes b)
     return m;
 }
 
-/* The library has no code for it, only words. */
+/* The library reports this only as text, not as a code. */
 static int jpeg_failed(tjhandle handle, struct lade_bytes b, struct lade_error *error)
 {
     const char *why = tjGetErrorStr2(handle);
@@ -86,7 +86,7 @@ static int jpeg_failed(tjhandle handle, struct lade_bytes b, struct lade_error *
                      memory ? "JPEG" : "damaged JPEG", why);
 }
 
-/* Four inks to red, green and blue, as they would look on white paper without a profile. */
+/* CMYK to RGB as on a white background, without a profile. */
 static int cmyk(tjhandle handle, struct lade_picture p, struct lade_bytes b, bool inverted, uint8_t *to,
                 struct lade_error *error)
 {
@@ -109,7 +109,7 @@ static int cmyk(tjhandle handle, struct lade_picture p, struct lade_bytes b, boo
     return status;
 }
 
-/* Damage that the decoder would paper over is an error as well. */
+/* Damage that the decoder would conceal is an error as well. */
 static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct lade_error *error)
 {
     int width = 0, height = 0, subsampling, space, status = LADE_OK;
@@ -147,7 +147,7 @@ static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct
 #endif
 
 #if defined LADE_PNG
-/* zlib runs out of memory in the middle of an image, and libspng calls that a damaged stream. */
+/* If zlib runs out of memory inside an image, libspng reports a damaged stream. */
 static _Thread_local bool ran_out;
 
 static void *noted(void *memory)
@@ -187,7 +187,7 @@ static int png(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct 
     ran_out = false;
     if (!context)
         return lade_fail(error, LADE_NO_MEMORY, b.name, LADE_NO_OFFSET, "out of memory");
-    /* Chunks with texts and profiles are no use here; a hostile one must not take memory. */
+    /* Chunks with texts and profiles are not needed; a hostile one must not use memory. */
     (void)spng_set_chunk_limits(context, 1 << 24, 1 << 24);
     code = spng_set_png_buffer(context, b.data, b.size);
     if (code == 0)
@@ -201,7 +201,7 @@ static int png(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct 
     else if (to &&
              ((code = spng_decode_image(context, to, (size_t)3 * header.width * header.height, SPNG_FMT_RGB8, 0)) !=
                   0 ||
-              (code = spng_decode_chunks(context)) != 0)) /* checks the last piece of the image, and goes to the end */
+              (code = spng_decode_chunks(context)) != 0)) /* checks the last piece of the image, and reads to the end */
         status = png_failed(code, b, error);
     if (status == LADE_OK)
         *p = (struct lade_picture){header.height, header.width, p->pixels_max};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples at even distances: arrays in memory and mapped files. */
+/* Samples at a fixed stride: arrays in memory and mapped files. */
 #include "source.h"
 
 #include "prefetch.h"
@@ -17,7 +17,9 @@ static const struct lade_extent *extent_of(const struct lade_flat *flat, uint64_
     return &flat->extent[p];
 }
 
-/* Its bytes as a number. Most labels have the width of an integer type; those of records may have any up to 8. */
+/*
+ * The label's bytes as a number. Most labels have the width of an integer type; those of records may have any up to 8.
+ */
 static uint64_t word_of(const struct lade_labels *labels, const uint8_t *at)
 {
     const bool swap = labels->big != lade_machine_is_big();
@@ -44,7 +46,7 @@ static uint64_t word_of(const struct lade_labels *labels, const uint8_t *at)
     }
 }
 
-/* False when the number does not fit. */
+/* False if the number does not fit. */
 static bool integer(const struct lade_labels *labels, const uint8_t *at, int64_t *to)
 {
     uint64_t value = word_of(labels, at);
@@ -166,7 +168,7 @@ int lade_flat_take_labels(struct lade_flat *flat, const struct lade_flat *labels
     return lade_flat_count_classes(flat, error);
 }
 
-/* The source around a flat one. */
+/* A source with its maps and names. */
 struct flat_source {
     struct lade_flat flat;
     struct lade_bytes map[LADE_EXTENTS_MAX + 1];
@@ -189,15 +191,15 @@ static int label_flat(void *self, uint64_t i, int64_t *label, struct lade_error 
 }
 
 #define LINE 64
-#define FIRST 1024  /* bytes of a sample; behind that the processor has seen where the reading goes */
-#define AHEAD 4096  /* bytes of samples that are fetched before their turn */
+#define FIRST 1024  /* bytes prefetched per sample; after that the hardware prefetcher has detected the stream */
+#define AHEAD 4096  /* bytes of samples that are prefetched */
 #define AHEAD_MAX 8 /* samples */
 
-/* A sample and its label come into the cache. */
+/* Prefetches a sample and its label. */
 static void fetch(const struct lade_flat *flat, uint64_t i)
 {
 #ifdef __GNUC__
-    __asm__ volatile(""); /* GCC drops calls of a function that does nothing but to fetch */
+    __asm__ volatile(""); /* GCC drops calls of a function that only prefetches */
 #endif
     const struct lade_extent *extent = extent_of(flat, i);
     const uint8_t *record = extent->data + (i - extent->first) * flat->stride;
@@ -213,7 +215,7 @@ static int gather_flat(void *self, const uint64_t *ids, uint64_t count, void *to
                        struct lade_error *error)
 {
     const struct lade_flat *flat = &((const struct flat_source *)self)->flat;
-    /* While a sample is copied, the next ones are on their way: as much as a processor can wait for at a time. */
+    /* While a sample is copied, the next ones are prefetched: as much as a processor can have outstanding. */
     const uint64_t some = AHEAD / flat->stride, ahead = some < 1 ? 1 : some > AHEAD_MAX ? AHEAD_MAX : some;
     int status = LADE_OK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IDX, the format of MNIST (LeCun, Cortes, Burges): two zero bytes, the type, the number of dimensions, each dimension as
- * four bytes and then the elements, all with the high byte first.
+ * IDX, the format of MNIST (LeCun, Cortes, Burges): two zero bytes, the type, the number of dimensions, each dimension
+ * as four bytes, then the elements, all big-endian.
  */
 #include "source.h"
 

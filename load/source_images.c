@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A folder of images. The folders in it are the classes, in the order of the bytes of their names; images may lie deeper.
- * Without folders the images have no labels. The order is that of the names, class by class, the same everywhere.
+ * A folder of images. Its subfolders are the classes, in byte order of their names; images may be in deeper folders.
+ * Without subfolders the images have no labels. The order is that of the names, class by class, the same everywhere.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "source.h"
@@ -24,13 +24,13 @@ struct entry {
 
 struct images {
     char *folder;
-    char *names; /* block of all names; NULL while each has one of its own */
+    char *names; /* block of all names; NULL while each name is a separate block */
     struct entry *entry;
     uint64_t count, room, classes, name_bytes;
     char **class_name;
     struct lade_picture size;
     bool scaled;
-    struct lade_error *error; /* while it is opened */
+    struct lade_error *error; /* during open only */
 };
 
 static void close_images(void *self)
@@ -53,7 +53,7 @@ static int no_memory(struct lade_error *error)
     return lade_fail(error, LADE_NO_MEMORY, "images", LADE_NO_OFFSET, "out of memory");
 }
 
-/* "/" sorts before every other byte, so that a folder comes before what has a longer name. */
+/* "/" sorts before every other byte, so that a folder comes before longer names with the same prefix. */
 static int by_name(const void *a, const void *b)
 {
     const unsigned char *x = (const unsigned char *)((const struct entry *)a)->name;
@@ -93,7 +93,7 @@ static int add_file(struct images *m, const char *name)
     return LADE_OK;
 }
 
-/* Everything below "folder/below"; at the top only the folders, or only the files. */
+/* Collects everything below "folder/below"; at the top only the folders, or only the files. */
 static int walk(struct images *m, const char *below, unsigned depth, bool folders, bool files)
 {
     char path[PATH_LENGTH], name[PATH_LENGTH];
@@ -147,7 +147,7 @@ static int name_classes(struct images *m)
     return LADE_OK;
 }
 
-/* Puts the names behind one another and gives back what is not needed any more: this is what stays for each sample. */
+/* Packs the names into one block and frees unused memory: the rest is the memory per sample. */
 static int compact(struct images *m)
 {
     char *at = malloc((size_t)m->name_bytes);
@@ -171,7 +171,7 @@ static int read_file(const struct images *m, uint64_t i, struct lade_bytes *byte
 {
     char path[PATH_LENGTH];
 
-    (void)snprintf(path, sizeof path, "%s/%s", m->folder, m->entry[i].name); /* it did fit in walk() */
+    (void)snprintf(path, sizeof path, "%s/%s", m->folder, m->entry[i].name); /* walk() has checked that it fits */
     return lade_read_file(bytes, path, error);
 }
 
@@ -243,7 +243,7 @@ static void name_images(void *self, uint64_t i, char *to, size_t size)
     (void)snprintf(to, size, "%s", m->entry[i].name);
 }
 
-/* The size is that of the first image whose header can be read: a damaged one is a matter of its own. */
+/* The size is that of the first image whose header can be read: a damaged image must not make open fail. */
 static int find_size(struct images *m)
 {
     struct lade_error first = {.status = LADE_OK};

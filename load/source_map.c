@@ -15,12 +15,12 @@ static int refuse(struct lade_error *error, const char *path, const char *what)
     return lade_fail(error, LADE_IO, path, LADE_NO_OFFSET, "%s: %s", what, strerror(errno));
 }
 
-/* Opens a file that is not empty, and tells its size; the descriptor, or a negative status. */
+/* Opens a file that is not empty, and stores its size. Returns the descriptor, or a negative status. */
 static int open_file(const char *path, size_t *size, struct lade_error *error)
 {
     struct stat about;
     int status = LADE_OK;
-    /* A pipe must not make us wait for its other end. */
+    /* Opening a pipe must not wait for its other end. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if (file < 0)
@@ -66,7 +66,7 @@ int lade_map(struct lade_bytes *bytes, const char *path, struct lade_error *erro
 
 void lade_unmap(struct lade_bytes *bytes)
 {
-    /* The two casts: mapping and name were made by lade_map and are constant only for readers. */
+    /* The two casts: lade_map created mapping and name, which are constant only for readers. */
     if (bytes->data)
         (void)munmap((void *)(uintptr_t)bytes->data, bytes->size);
     free((void *)(uintptr_t)bytes->name);
@@ -100,7 +100,7 @@ int lade_read_file(struct lade_bytes *bytes, const char *path, struct lade_error
         free(data);
         return status;
     }
-    /* The name lies behind the bytes. */
+    /* The name is stored after the bytes. */
     *bytes = (struct lade_bytes){data, size, memcpy(data + size, path, name)};
     return LADE_OK;
 }

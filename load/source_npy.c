@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * npy, NumPy's file of one array, versions 1.0 to 3.0: a magic text, the version, the length of the header, the header as
- * a literal of a Python dictionary, then the elements.
+ * npy, NumPy's file of one array, versions 1.0 to 3.0: a magic text, the version, the length of the header, the header
+ * as a literal of a Python dictionary, then the elements.
  */
 #include "source.h"
 
 #include <string.h>
 
-/* A reader of the header. It never goes beyond end. */
+/* A reader of the header. It never reads beyond end. */
 struct text {
     const uint8_t *begin, *at, *end; /* begin: of the file */
     const char *name;
@@ -18,7 +18,7 @@ struct header {
     bool has_descr, has_order, has_shape;
     char order; /* of bytes: '<', '>', '|', '=' */
     char kind;
-    uint64_t width; /* as it stands behind the kind */
+    uint64_t width; /* the number after the kind */
     unsigned dims;
     uint64_t dim[LADE_DIMS_MAX];
 };
@@ -82,7 +82,7 @@ static bool take_number(struct text *t, uint64_t *to)
             return false;
         *to = *to * 10 + digit;
     }
-    if (some && t->at < t->end && *t->at == 'L') /* Python 2 wrote long integers so */
+    if (some && t->at < t->end && *t->at == 'L') /* Python 2 wrote long integers like this */
         t->at++;
     return some;
 }
@@ -183,7 +183,7 @@ static int read_header(struct text *t, struct header *h)
     return LADE_OK;
 }
 
-/* The element type; texts and raw bytes become one more dimension. */
+/* The element type; texts and raw bytes get one more dimension. */
 static int read_dtype(const struct text *t, struct header *h, struct lade_flat *flat)
 {
     static const struct {
@@ -216,7 +216,7 @@ static int read_dtype(const struct text *t, struct header *h, struct lade_flat *
                      "elements of type %c%llu are not read", h->kind, (unsigned long long)h->width);
 }
 
-/* Version, length and place of the header. */
+/* Version, length and position of the header. */
 static int find_header(struct text *t, struct lade_bytes b, struct lade_error *error)
 {
     static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};

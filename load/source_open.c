@@ -61,7 +61,7 @@ static char *option(struct items *it, const char *name)
     return NULL;
 }
 
-/* The first item that nothing has asked for, or NULL. */
+/* The first unused item, or NULL. */
 static char *next_file(struct items *it)
 {
     for (unsigned i = 0; i < it->count; i++)
@@ -134,7 +134,7 @@ static int open_synthetic(struct lade_source **source, struct items *it)
             c.count = LADE_ENDLESS;
         else if (!digits(count, &c.count, &end) || *end)
             status = wrong(it, "count takes a number or endless, not", count);
-        else if (c.count == LADE_ENDLESS) /* a number, and not that word */
+        else if (c.count == LADE_ENDLESS) /* a number, not the word "endless" */
             status = wrong(it, "the number of samples is above 2^62:", count);
     }
     if (status == LADE_OK && copies) {
@@ -159,7 +159,7 @@ static int open_synthetic(struct lade_source **source, struct items *it)
     return status == LADE_OK ? lade_source_open_synthetic(source, &c, it->error) : status;
 }
 
-/* Files that are mapped on the way; undone when something fails. */
+/* Files mapped so far; unmapped on failure. */
 struct maps {
     struct lade_bytes map[LADE_EXTENTS_MAX + 1];
     unsigned count;
@@ -298,7 +298,7 @@ static int add_cifar(struct lade_flat *flat, struct maps *m, enum lade_cifar_lab
     return status == LADE_OK ? lade_cifar_add(flat, kind, m->map[m->count - 1], it->error) : status;
 }
 
-/* "DIR/FILE" in a buffer; false when it does not fit. */
+/* "DIR/FILE" in a buffer; false if it does not fit. */
 static bool below(char *to, size_t size, const char *folder, const char *file)
 {
     int length = snprintf(to, size, "%s/%s", folder, file);

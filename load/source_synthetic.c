@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples that are made, not read. Each byte is half the pattern of its class and a quarter each of two stretches of
- * noise; patterns and noise are windows into two pools of random bytes, so that a sample costs a few random words and one
- * pass over its bytes. Samples of more than a mebibyte repeat after one. The first eight bytes of a sample are mixed with a random word, so that no two are alike by chance.
+ * Samples that are generated, not read. Each byte is half the pattern of its class and a quarter each of two stretches
+ * of noise. Patterns and noise are windows into two pools of random bytes, so that a sample costs a few random words
+ * and one pass over its bytes. Samples of more than a mebibyte repeat after one. The first eight bytes of a sample are
+ * mixed with a random word, so that no two are equal by chance.
  */
 #include "source.h"
 
@@ -21,11 +22,11 @@ enum { PATTERN = 0x73796e31, NOISE, CONTENT, DUPLICATE };    /* purposes of rand
 struct synthetic {
     struct lade_source_synthetic config;
     size_t bytes;
-    uint64_t step;  /* by which the weight of a class is below that of the one before */
+    uint64_t step;  /* difference between the weights of successive classes */
     uint64_t first; /* weight of the first class */
     uint64_t total; /* of all weights */
     struct lade_key content, copy;
-    struct lade_permutation order; /* the first samples in this order are the copies */
+    struct lade_permutation order; /* the first samples in this order are duplicates */
     uint8_t *pattern, *noise;
     atomic_uint_fast64_t next;
 };
@@ -47,7 +48,7 @@ void lade_source_synthetic_default_sized(struct lade_source_synthetic *synthetic
     lade_sized_out(synthetic, size, &whole, sizeof whole);
 }
 
-/* Weights of the classes before c; falls evenly, so no table is needed. */
+/* Sum of the weights of the classes before c. Weights fall linearly, so no table is needed. */
 static uint64_t weight_before(const struct synthetic *s, uint64_t c)
 {
     return c * s->first - s->step * (c * (c - (c > 0)) / 2);
@@ -89,7 +90,7 @@ static uint64_t load_word(const uint8_t *at)
     return word;
 }
 
-/* Eight bytes at a time: no sum of a byte is above 253, so nothing is carried into the next. */
+/* Eight bytes at a time: no sum of a byte exceeds 253, so there is no carry into the next. */
 static void blend(uint8_t *to, const uint8_t *a, const uint8_t *b, const uint8_t *c, size_t size)
 {
     const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f), low6 = UINT64_C(0x3f3f3f3f3f3f3f3f);
@@ -136,7 +137,7 @@ static int next_synthetic(void *self, void *to, int64_t *label, uint64_t *key, s
 {
     struct synthetic *s = self;
 
-    /* Only the numbers must differ; nothing else is handed over. */
+    /* Only the numbers must differ; no other data is published. */
     *key = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
     return read_synthetic(s, *key, to, label, error);
 }

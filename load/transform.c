@@ -27,7 +27,7 @@ struct step {
 
 struct lade_pipeline {
     struct lade_image input, output;
-    size_t largest; /* bytes between two steps */
+    size_t largest; /* bytes of the largest image between two steps */
     unsigned steps;
     struct step step[STEPS_MAX];
 };
@@ -79,13 +79,13 @@ static size_t apart(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Two buffers that the steps in between use in turn. */
+/* Two buffers that the steps in between use alternately. */
 size_t lade_pipeline_scratch(const struct lade_pipeline *p)
 {
     return p->steps < 2 ? 0 : (p->steps < 3 ? 1 : 2) * apart(p->largest);
 }
 
-/* Adds a step whose fields are complete; its table is freed when it is refused. */
+/* Adds a step whose fields are complete; its table is freed if it is rejected. */
 static int add(struct lade_pipeline *p, struct step *step)
 {
     size_t bytes = lade_image_bytes(&step->output), between = lade_image_bytes(&p->output);
@@ -200,7 +200,7 @@ int lade_pipeline_call(struct lade_pipeline *p, lade_transform *function, void *
     return function ? add(p, &step) : LADE_INVALID;
 }
 
-/* Each step has 2^20 words of the sample's stream for itself. */
+/* Each step has its own 2^20 words of the sample's stream. */
 struct words {
     struct lade_key key;
     uint64_t id, position;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The work of the steps. Internal. */
+/* The implementation of the steps. Internal. */
 #ifndef LADE_LOAD_TRANSFORM_H
 #define LADE_LOAD_TRANSFORM_H
 
@@ -7,15 +7,15 @@
 
 #define LADE_TAP_BITS 11
 
-/* Where a pixel of a resized image comes from: at and at + 1, the latter with weight / 2^LADE_TAP_BITS. */
+/* The input of a pixel of a resized image: pixels at and at + 1, the latter with weight / 2^LADE_TAP_BITS. */
 struct lade_tap {
     uint32_t at, weight;
 };
 
-/* Fills one tap for each of the pixels that come out of pixels that go in. */
+/* Fills one tap for each of out pixels that are computed from in pixels. */
 void lade_taps(struct lade_tap *taps, uint32_t in, uint32_t out);
 
-/* from has the form of input; to the same with as many rows and columns as there are taps. */
+/* from has the form of input; to has the same, with height rows and width columns, one per tap. */
 void lade_resize(const struct lade_image *input, const void *from, uint32_t height, const struct lade_tap *rows,
                  uint32_t width, const struct lade_tap *columns, void *to);
 

@@ -15,7 +15,7 @@ void lade_taps(struct lade_tap *taps, uint32_t in, uint32_t out)
     }
 }
 
-/* A picture of channels numbers for each pixel; next is 0 where there is no pixel behind. */
+/* A plane with channels numbers per pixel; next is 0 if there is no next pixel. */
 static void resize_bytes(const uint8_t *from, uint32_t in_width, uint32_t channels, uint32_t height,
                          const struct lade_tap *rows, uint32_t width, const struct lade_tap *columns, uint8_t *to)
 {
@@ -56,7 +56,7 @@ static void resize_floats(const float *from, uint32_t in_width, uint32_t channel
     }
 }
 
-/* Pictures that an image consists of, and numbers that lie together in each. */
+/* The planes of an image, and the contiguous numbers per pixel in each. */
 static uint32_t pictures(const struct lade_image *image)
 {
     return image->layout == LADE_CHW ? image->channels : 1;
@@ -125,7 +125,7 @@ void lade_mirror(const struct lade_image *image, const void *from, void *to)
 void lade_layout_change(const struct lade_image *input, const void *from, void *to)
 {
     size_t pixels = (size_t)input->height * input->width, size = lade_dtype_size(input->dtype);
-    /* The image is a table of so many rows and columns; the other layout is its transpose. */
+    /* The image is a table of rows and columns; the other layout is its transpose. */
     size_t rows = input->layout == LADE_HWC ? pixels : input->channels;
     size_t columns = input->layout == LADE_HWC ? input->channels : pixels;
     const uint8_t *in = from;
@@ -139,7 +139,7 @@ void lade_layout_change(const struct lade_image *input, const void *from, void *
                 memcpy(out, in + (r * columns + c) * size, size);
 }
 
-/* Plain loops over one kind of number each, which compilers turn into vector instructions. */
+/* Plain loops over one type of number each, which compilers vectorise. */
 static void line_bytes(const uint8_t *restrict from, size_t count, float a, float b, float *restrict to)
 {
     for (size_t i = 0; i < count; i++)
@@ -176,7 +176,7 @@ void lade_normalise(const struct lade_image *input, const void *from, const floa
 
 static uint8_t byte_of(float x)
 {
-    if (!(x > 0)) /* what is no number comes here as well */
+    if (!(x > 0)) /* NaN comes here as well */
         return 0;
     return x >= 255 ? 255 : (uint8_t)(x + 0.5f);
 }

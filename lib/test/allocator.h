@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An allocator that fails at a chosen call and counts what is out, for tests of error paths. */
+/* An allocator that fails at a chosen call and counts live allocations, for tests of error paths. */
 #include <lade/alloc.h>
 #include <stdlib.h>
 

@@ -182,7 +182,7 @@ Test(bag, handles_are_counted_and_reused)
     lade_bag_destroy(bag);
 }
 
-/* Every kind, whoever puts and draws: the capacity is exact, nothing is lost, nothing comes twice. */
+/* Every kind, with any handle for puts and draws: the capacity is exact, nothing is lost, nothing is returned twice. */
 static void check_multiset(enum lade_bag_kind kind, enum lade_bag_full full, uint64_t capacity)
 {
     struct failing f = {0};
@@ -207,7 +207,7 @@ static void check_multiset(enum lade_bag_kind kind, enum lade_bag_full full, uin
         cr_assert_eq(stats_of(bag).held, capacity);
         for (int i = 0; i < 3 && full == LADE_BAG_REJECT; i++)
             cr_assert_eq(put_number(h[i], kind, NUMBERS - 1), LADE_FULL);
-        /* Under evict oldest a put may evict though there is room: every put has its place. */
+        /* Under evict oldest a put may evict although slots are free: every put has a fixed slot. */
         uint64_t left = round == 5 || full == LADE_BAG_EVICT_OLDEST ? 0 : capacity * round / 6;
         for (; held > left; held--) {
             cr_assert_eq(draw_number(h[held / 5 % 3], kind, &number), LADE_OK);
@@ -234,7 +234,7 @@ Test(bag, capacity_is_exact_and_nothing_is_lost_or_doubled)
     EACH_FULL(full) for (size_t i = 0; i < CAPACITIES; i++) check_multiset(kind, full, capacities[i]);
 }
 
-/* What a full bag evicts is gone, the rest is there; refs are released exactly then. */
+/* The element that a full bag evicts is gone, the others stay; refs are released exactly then. */
 Test(bag, a_put_on_a_full_bag_evicts_one)
 {
     EACH_KIND(kind) for (enum lade_bag_full full = LADE_BAG_EVICT_UNIFORM; full <= LADE_BAG_EVICT_OLDEST; full++)
@@ -365,7 +365,7 @@ Test(bag, exchange_is_not_for_evict_oldest)
     }
 }
 
-/* The first word that is dropped makes room for others, in the middle of a batch. */
+/* The first word that is dropped frees slots for others, in the middle of a batch. */
 static void draw_some_at_first(void *context, uint64_t word)
 {
     struct lade_bag_handle *other = *(struct lade_bag_handle **)context;
@@ -511,7 +511,7 @@ Test(bag, for_each_visits_each_element_once)
     }
 }
 
-/* The law: put number t replaces put number t - capacity if that is still there, and nothing else. */
+/* The rule: put number t replaces put number t - capacity if that is still in the bag, and nothing else. */
 Test(bag, evict_oldest_keeps_its_law)
 {
     EACH_KIND(kind) for (size_t i = 0; i < CAPACITIES; i++)
@@ -539,7 +539,7 @@ Test(bag, evict_oldest_keeps_its_law)
             }
             cr_assert_eq(stats_of(bag).evicted, evicted);
             cr_assert(kind != LADE_BAG_WORDS || drops == evicted);
-            if (t % 3 == 0) { /* a drawn one is not evicted, and its place stays free until its turn */
+            if (t % 3 == 0) { /* a drawn element is not evicted, and its slot stays free until its turn */
                 int status = draw_number(h[t / 3 % 2], kind, &number);
                 cr_assert(status == LADE_OK && inside[number]);
                 inside[number] = false;
@@ -559,7 +559,7 @@ Test(bag, evict_oldest_keeps_its_law)
     }
 }
 
-/* Rounds of evict oldest are told apart by 16 bits. */
+/* 16 bits distinguish the rounds of evict oldest. */
 Test(bag, evict_oldest_goes_on_beyond_the_last_lap)
 {
     struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 2, .full = LADE_BAG_EVICT_OLDEST});
@@ -615,7 +615,7 @@ Test(bag, handles_draw_from_streams_of_their_own)
     lade_bag_destroy(bag);
 }
 
-/* What a bag's own structures take, and the ends of arrays, which are filled up to whole units. */
+/* The size of a bag's own structures, and the padding of arrays to whole units. */
 enum { FIXED = 4096 };
 
 Test(bag, takes_the_memory_that_the_header_says)

@@ -59,7 +59,7 @@ Test(bag_lend, room_saves_the_copies)
     lade_bag_destroy(bag);
 }
 
-/* A draw into the scratch of a record that is lent gets a copy, the borrower keeps his. */
+/* A draw into the scratch of a record that is on loan gets a copy; the borrower keeps the original. */
 Test(bag_lend, room_of_a_lent_record_is_a_copy)
 {
     struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 1, .kind = LADE_BAG_RECORDS});
@@ -78,7 +78,7 @@ Test(bag_lend, room_of_a_lent_record_is_a_copy)
     lade_bag_destroy(bag);
 }
 
-/* However the element leaves, what was lent stays as it was until it is given back, by whichever handle. */
+/* However the element leaves, the loan stays unchanged until it is given back, through any handle. */
 Test(bag_lend, a_loan_outlives_its_element)
 {
     enum { BY_DRAW, BY_EVICT, BY_EXCHANGE, BY_PUT, WAYS };
@@ -169,7 +169,7 @@ Test(bag_lend, times_are_counted)
     }
 }
 
-/* The slot's count ends at 65535; beyond, a loan is counted at the cell. */
+/* The slot's count ends at 65535; above that, a loan is counted at the cell. */
 Test(bag_lend, one_element_is_sampled_more_often_than_a_slot_can_count)
 {
     for (int ways = 0; ways < 3; ways++) {
@@ -194,7 +194,7 @@ Test(bag_lend, one_element_is_sampled_more_often_than_a_slot_can_count)
         cr_assert_eq(lade_bag_sample(h[0], &late), LADE_OK);
         cr_assert_eq(draw_number(h[1], kind, &number), LADE_OK);
         cr_assert_eq(number, 9);
-        /* Cells go round while the two loans are out. */
+        /* Cells circulate while the two loans are out. */
         for (uint64_t n = 100; n < 200; n++) {
             cr_assert_eq(put_number(h[0], kind, n), LADE_OK);
             cr_assert_eq(lade_bag_sample(h[0], &loan), LADE_OK);
@@ -230,7 +230,7 @@ Test(bag_lend, cells_do_not_run_out)
 
     for (unsigned round = 0; round < 2000; round++) {
         for (int who = 0; who < 2; who++)
-            for (int i = 0; i < LOANS; i++) { /* each loan keeps a cell of its own away */
+            for (int i = 0; i < LOANS; i++) { /* each loan keeps a separate cell */
                 cr_assert_eq(put_number(h[who], LADE_BAG_RECORDS, next), LADE_OK);
                 cr_assert_eq(lade_bag_sample(h[who], &loan[who][i]), LADE_OK);
                 lent[who][i] = next;
@@ -299,7 +299,7 @@ Test(bag_lend, references_are_handed_over_exactly)
         cr_assert_eq(objects[n].released, 1);
 }
 
-/* The sample that reaches the limit takes the element out: each comes exactly so often. */
+/* The sample that reaches the limit removes the element: each element is sampled exactly that often. */
 Test(bag_lend, elements_are_sampled_at_most_so_often)
 {
     static const unsigned limits[] = {1, 2, 3, 100};
@@ -349,7 +349,7 @@ Test(bag_lend, the_largest_limit_of_samples)
     }
 }
 
-/* The last sample's loan is valid though the element is out. */
+/* The last sample's loan is valid although the element has left. */
 Test(bag_lend, the_sample_that_takes_out_lends_too)
 {
     struct lade_bag *bag = make_bag(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots: what comes out is what went in, and nothing else comes in. */
+/* Snapshots: restore gives exactly the elements that were written, and rejects everything else. */
 #include "bags.h"
 
 struct stream {
@@ -123,7 +123,7 @@ Test(bag_snapshot, old_snapshots_can_be_read)
     uint64_t offset = 0, sum = 0;
 
     memcpy(stream.bytes, golden_words, sizeof golden_words);
-    stream.size = sizeof golden_words + 10; /* what follows is not touched */
+    stream.size = sizeof golden_words + 10; /* bytes after it are not read */
     cr_assert_eq(restore(bag, &offset), LADE_OK);
     cr_assert_eq(offset, sizeof golden_words);
     cr_assert_eq(stream.at, sizeof golden_words);
@@ -331,7 +331,7 @@ Test(bag_snapshot, every_cut_is_noticed)
     lade_bag_destroy(bag);
 }
 
-/* Blocks are whole, and still none may be missing, come twice, or change places. */
+/* Each block is valid, but no block may be missing, repeated or moved. */
 Test(bag_snapshot, blocks_keep_their_order)
 {
     enum { FIRST = 28, SECOND = 28 + 4102, END = SECOND + 922 };
@@ -385,7 +385,7 @@ static void repair(void)
     store(s + 78, crc(chain, s + 70, 8));
 }
 
-/* What a wrong program, not a wrong byte, would write. */
+/* What a defective program, not a corrupt byte, would write. */
 Test(bag_snapshot, right_checksums_do_not_make_it_right)
 {
     static const struct {
@@ -402,8 +402,8 @@ Test(bag_snapshot, right_checksums_do_not_make_it_right)
         {16, 9, 0},      /* element size */
         {23, 1, 0},      /* element size */
         {28, 0, 28},     /* an end whose content is three words long */
-        {29, 2, 28},     /* more elements than a block has room for */
-        {31, 0x80, 28},  /* more than anything has room for */
+        {29, 2, 28},     /* more elements than fit into a block */
+        {31, 0x80, 28},  /* more than fit anywhere */
         {42, 0, 28},     /* the word zero */
         {48 + 1, 1, 28}, /* a word too large */
         {70, 1, 70},     /* an end with an element */

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-/* Nothing here takes so long; a wake-up that was lost does. */
+/* No operation here takes this long; a lost wakeup does. */
 #define LONG (INT64_C(30) * 1000000000)
 
 static int64_t now(void)
@@ -156,7 +156,7 @@ Test(bag_wait, ratio_is_kept)
     check_ratio(0.3, 20);
 }
 
-/* A limit that waits for others does not outlive them. */
+/* A wait for a limit ends when the bag is closed. */
 Test(bag_wait, limits_end_with_the_bag)
 {
     struct lade_bag *bag =
@@ -259,7 +259,10 @@ static int64_t processor_time(void)
     return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
-/* A wait that does not sleep uses all of this time, unless others have the processor; one that sleeps next to nothing. */
+/*
+ * A wait that does not sleep uses all of this time, unless other threads have the processor; one that sleeps uses
+ * almost none.
+ */
 Test(bag_wait, waiting_uses_no_processor_time)
 {
     struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 1});
@@ -343,7 +346,7 @@ static int wait_once(struct waiter *w, uint64_t *word)
     }
 }
 
-/* count calls, or until one does not answer LADE_OK. Puts the words 1, 2, ... */
+/* Makes count calls, or stops at the first that does not return LADE_OK. Puts the words 1, 2, ... */
 static void *wait_often(void *argument)
 {
     struct waiter *w = argument;
@@ -415,7 +418,7 @@ static size_t one_byte(void *context, const void *element)
     return 1;
 }
 
-/* bytes() of words; a thread that is to be held up stops at the word 90. */
+/* bytes() of words; a thread that the test blocks stops at the word 90. */
 static sem_t held_up, go_on;
 static _Thread_local bool to_stop;
 
@@ -449,8 +452,8 @@ static void *put_held_up(void *argument)
 }
 
 /*
- * A put replaces the 90 in the only slot and stops before it counts these bytes out. Another put finds no room and, having
- * evicted what the first one left, nothing to evict. The first one makes the room.
+ * A put replaces the 90 in the only slot and stops before it subtracts these bytes. Another put exceeds the budget.
+ * After it has evicted the element of the first put, there is nothing to evict. The first put then frees the bytes.
  */
 Test(bag_wait, an_evicting_put_wakes_one_that_waits_for_the_budget)
 {
@@ -508,7 +511,7 @@ Test(bag_wait, closing_wakes_everybody)
         start(&w[1], bag, SAMPLES, 1);
         start(&w[2], bag, EXCHANGES, 1);
         if (round % 2)
-            while (stats_of(bag).empty < 3) /* each has looked */
+            while (stats_of(bag).empty < 3) /* each has found the bag empty */
                 continue;
         lade_bag_close(bag);
         for (int i = 0; i < 3; i++)
@@ -532,12 +535,12 @@ Test(bag_wait, cancelling_ends_the_waiting_and_nothing_else)
     struct lade_bag_handle *h = join_bag(bag);
     struct waiter w[3];
 
-    lade_bag_cancel(bag); /* nobody waits: nothing happens */
+    lade_bag_cancel(bag); /* no thread waits: no effect */
     for (int round = 0; round < 200; round++) {
         start(&w[0], bag, DRAWS, 1);
         start(&w[1], bag, SAMPLES, 1);
         start(&w[2], bag, EXCHANGES, 1);
-        for (int i = 0; i < 3; i++) /* a call that has not begun to wait is not meant */
+        for (int i = 0; i < 3; i++) /* a call that has not begun to wait is not cancelled */
             while (!atomic_load(&w[i].done))
                 lade_bag_cancel(bag);
         for (int i = 0; i < 3; i++)
@@ -606,7 +609,7 @@ static void *work(void *argument)
             note_out(w, &out);
         if (n % 64 == 0) {
             lade_bag_leave(h);
-            while (lade_bag_join(w->bag, &h) == LADE_TOO_MANY) /* handles may go from hand to hand as it looks */
+            while (lade_bag_join(w->bag, &h) == LADE_TOO_MANY) /* handles may change owners during the search */
                 continue;
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bags of any kind that are handled by number, for tests: element number n is a word, an object or a record. */
+/* Bags of any kind whose elements are named by number, for tests: element number n is a word, an object or a record. */
 #include <lade/bag.h>
 
 #include <criterion/criterion.h>
@@ -14,7 +14,7 @@ struct object {
     int released;
 };
 
-/* Each test runs in a process of its own. */
+/* Each test runs in a separate process. */
 static struct object objects[NUMBERS];
 static int dropped[NUMBERS];
 static uint64_t drop_order[NUMBERS];
@@ -108,7 +108,7 @@ static inline int put_number(struct lade_bag_handle *h, enum lade_bag_kind kind,
     return lade_bag_put(h, &e);
 }
 
-/* Gives a reference back at once. */
+/* Drops a reference at once. */
 static inline uint64_t finish_number(enum lade_bag_kind kind, const union element *e)
 {
     uint64_t number = number_of(kind, e);

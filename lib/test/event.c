@@ -11,7 +11,7 @@ static struct lade_event event;
 static _Atomic int things;
 static _Atomic int calls;
 
-/* Takes one thing, or waits. */
+/* Takes one item, or waits. */
 static int take_or_await(void *context, int64_t *until)
 {
     int seen = atomic_load_explicit(&things, memory_order_relaxed);
@@ -80,7 +80,7 @@ Test(event, a_wait_ends_at_its_deadline, .timeout = 20)
     cr_assert_geq(atomic_load(&calls), 2, "there is a look behind the deadline");
 }
 
-/* Holds when it is looked at for the third time, and asks for looks at times. */
+/* Holds at the third check, and requests checks at given times. */
 static int third_or_await(void *context, int64_t *until)
 {
     int64_t *asked = context;

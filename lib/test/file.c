@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are replaced whole: also when any call to the system fails, is interrupted or does less than it was asked. */
+/* Files that are replaced completely: also if any system call fails, is interrupted or does less than requested. */
 #define _GNU_SOURCE
 #include "folder.h"
 
@@ -106,7 +106,10 @@ Test(file, is_replaced, .init = enter_folder, .fini = leave_folder)
     cr_assert_eq(open_files(), before);
 }
 
-/* Every call in turn, with every kind of failure: the old file stays, or the new one is there; nothing is left behind. */
+/*
+ * Every call fails once, with every kind of failure: the old file stays, or the new one is complete; no other file is
+ * left.
+ */
 Test(file, any_call_may_fail, .init = enter_folder, .fini = leave_folder)
 {
     static const int errors[] = {EIO, ENOSPC, EDQUOT, EACCES};
@@ -156,7 +159,7 @@ Test(file, interrupted_calls_are_made_again, .init = enter_folder, .fini = leave
         fail_with = EINTR;
         write_file("f", old_text, sizeof old_text);
         int status = replace("f");
-        /* Calls that never answer EINTR may fail with it: they are those for permissions and names. */
+        /* Calls that never return EINTR may fail with it: they are those for permissions and names. */
         cr_assert(status == LADE_OK || (status == LADE_IO && errno == EINTR));
         cr_assert(status == LADE_OK ? file_is("f", new_text, sizeof new_text)
                                     : file_is("f", old_text, sizeof old_text));
@@ -201,7 +204,7 @@ Test(file, paths, .init = enter_folder, .fini = leave_folder)
     cr_assert_eq(files_in(".", false), 2);
 }
 
-/* What is no file is not replaced by one. */
+/* A path that is not a file is not replaced. */
 Test(file, other_things_stay, .init = enter_folder, .fini = leave_folder)
 {
     struct stat s;
@@ -235,7 +238,7 @@ static void name_of(char name[64], uint64_t number)
     (void)snprintf(name, 64, PREFIX "%016llx", (unsigned long long)number);
 }
 
-/* A link or a file that has the name by chance, or because somebody guessed it, is not touched. */
+/* A link or a file that has the name, by chance or because it was guessed, is not touched. */
 Test(file, names_that_are_taken, .init = enter_folder, .fini = leave_folder)
 {
     struct lade_file f, g;
@@ -268,7 +271,7 @@ Test(file, names_that_are_taken, .init = enter_folder, .fini = leave_folder)
     cr_assert_eq(files_in(".", false), 4);
 }
 
-/* What killed writers left goes with the next create; what a live one writes stays, and what only looks alike. */
+/* The next create removes files of killed writers; files of live writers and files with similar names stay. */
 Test(file, what_is_left_is_removed, .init = enter_folder, .fini = leave_folder)
 {
     struct lade_file f;
@@ -316,7 +319,7 @@ Test(file, a_cleaner_is_faster, .init = enter_folder, .fini = leave_folder)
     (void)close(f.file);
 }
 
-/* Many files that can be made again: no sync, the rest as above. */
+/* Many files that can be regenerated: no sync, the rest as above. */
 Test(file, bulk, .init = enter_folder, .fini = leave_folder)
 {
     struct lade_file f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder of its own for each test, which is the current one while the test runs. */
+/* A separate folder for each test, which is the current directory while the test runs. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ static inline void write_file(const char *name, const void *bytes, size_t size)
     cr_assert_eq(fclose(f), 0);
 }
 
-/* The size of what is in the file; as much of it as fits goes to bytes. */
+/* Returns the size of the file; stores as much of it as fits in bytes. */
 static inline size_t read_file(const char *name, void *bytes, size_t most)
 {
     FILE *f = fopen(name, "rb");

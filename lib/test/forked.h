@@ -25,7 +25,7 @@ static int forked_line;
         }                                                                                                              \
     } while (0)
 
-/* For what a child that hangs is ended by a signal, so that nothing waits for it for ever. */
+/* A child that hangs is killed after this time, so that no test waits for it forever. */
 #define FORKED_SECONDS 40
 
 /* Whether a child may make threads: ThreadSanitizer does not allow it, and qemu itself fails when a child makes one. */
@@ -38,8 +38,10 @@ static inline bool child_may_have_threads(void)
 #endif
 }
 
-/* Whether a child may allocate when another thread was about to, or began or ended, at the fork: AddressSanitizer's own locks
-   may then be held for ever. Tests that do not ask this see to it that all threads have begun. */
+/*
+ * Whether a child may allocate if another thread was about to, or began or ended, at the fork: AddressSanitizer's own
+ * locks may then be held forever. Tests that do not check this make sure that all threads have begun.
+ */
 static inline bool child_may_come_any_time(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -65,7 +67,7 @@ static inline void await_library_thread(void)
         usleep(100);
 }
 
-/* Ends the child. Memory that was lost on the way is found where LeakSanitizer is there. */
+/* Ends the child. LeakSanitizer, if present, reports lost memory. */
 static inline _Noreturn void child_end(void)
 {
 #ifdef __SANITIZE_ADDRESS__

@@ -3,10 +3,10 @@
 
 #include <criterion/criterion.h>
 
-/* Nobody wakes this thread, so that a wait that returns before its deadline had another one, or none at all. */
+/* No thread wakes this one, so a wait that returns before its deadline used a different deadline, or none. */
 Test(futex, one_call_sleeps_up_to_the_deadline)
 {
-    /* Up to a full second of nanoseconds, and just behind one: the two parts of a deadline. */
+    /* Up to a full second of nanoseconds, and just above one: the two parts of a deadline. */
     for (int i = 0; i < 8; i++) {
         _Atomic uint32_t word = 7;
         int64_t deadline = lade_now() + 3000000 + i * 1000003;

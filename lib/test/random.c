@@ -12,7 +12,7 @@ static struct lade_key key(uint64_t seed)
     return lade_key_make(seed, 0, 0);
 }
 
-/* The known answers that Salmon et al. publish with Random123 (philox 4 32 10). */
+/* The test vectors that Salmon et al. publish with Random123 (philox 4 32 10). */
 Test(philox, known_answers)
 {
     static const uint32_t vector[3][10] = {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <urcu/urcu-memb.h>
 
-/* Threads can be had or not. Takes the place of lib/thread.c. */
+/* Threads can be started or not. Replaces lib/thread.c. */
 static atomic_bool no_threads;
 
 bool lade_thread_start(pthread_t *thread, void *(*body)(void *context), void *context)
@@ -50,7 +50,7 @@ static void *reader(void *unused)
 {
     urcu_memb_register_thread();
     urcu_memb_read_lock();
-    pthread_barrier_wait(&meeting); /* the piece comes now */
+    pthread_barrier_wait(&meeting); /* the piece arrives here */
     pthread_barrier_wait(&meeting);
     for (int i = 0; i < 20; i++) {
         usleep(1000);
@@ -87,7 +87,7 @@ Test(reclaim, without_a_thread_a_table_is_refused_and_a_barrier_does_the_work, .
     lade_reclaim_later(&piece.later, run);
     lade_ref_barrier();
     cr_assert_eq(atomic_load(&piece.ran), 1);
-    /* What waits is not forgotten when there is a thread again. */
+    /* Pending callbacks run once a thread can be started again. */
     lade_reclaim_later(&other.later, run);
     atomic_store(&no_threads, false);
     cr_assert_eq(lade_table_create(&table, NULL), LADE_OK);
@@ -151,7 +151,7 @@ Test(reclaim, a_child_goes_on_with_what_waits, .timeout = 60)
     }
 }
 
-/* Nothing that a child would miss is going on. */
+/* No grace period is in progress that the child would miss. */
 Test(reclaim, a_fork_inside_a_read_section_loses_nothing_without_a_grace_period, .timeout = 60)
 {
     static struct piece piece;

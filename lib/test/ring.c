@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-/* Capacities around powers of two and around the sizes at which the rings change their ways. */
+/* Capacities around powers of two and around the sizes at which the rings change their behaviour. */
 static const uint64_t capacities[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 100, 1000, 1024};
 
 Test(spsc, refuses_bad_arguments)
@@ -229,7 +229,7 @@ Test(mpmc, capacity_is_exact_and_order_is_kept_whoever_pushes_and_pops)
     }
 }
 
-/* A handle that slept through many rounds finds its way, whether hints help it or not. */
+/* A handle that slept through many rounds catches up, with or without hints. */
 Test(mpmc, a_handle_left_far_behind_catches_up)
 {
     for (size_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
@@ -297,7 +297,7 @@ Test(mpmc, all_words_can_be_stored)
     lade_mpmc_destroy(ring);
 }
 
-/* What the rings' own structures take, and the ends of arrays, which are filled up to whole units. */
+/* The size of the rings' own structures, and the padding of arrays to whole units. */
 enum { FIXED = 1024 };
 
 Test(spsc, takes_the_memory_that_the_header_says)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Nothing here takes so long; a wake-up that was lost does. */
+/* No operation here takes this long; a lost wakeup does. */
 #define LONG (INT64_C(30) * 1000000000)
 
 enum { SPSC, MPMC, KINDS };
@@ -243,7 +243,7 @@ struct waiter {
     pthread_t thread;
 };
 
-/* count calls, or until one does not return LADE_OK. Pushes the words 1, 2, ... */
+/* Makes count calls, or stops at the first that does not return LADE_OK. Pushes the words 1, 2, ... */
 static void *wait_often(void *argument)
 {
     struct waiter *w = argument;

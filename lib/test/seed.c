@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Seeds: 0 is one like any other, a random one is drawn where it is asked for, and reported. */
+/* Seeds: 0 is a seed like any other; a random one is drawn if requested, and reported. */
 #include <criterion/criterion.h>
 #include <lade/lade.h>
 #include <string.h>

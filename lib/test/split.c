@@ -133,7 +133,7 @@ Test(split, content_is_taken_once)
     lade_split_destroy(s);
 }
 
-/* Who has a content says nothing of where it goes: new items are in the parts that they would have without content. */
+/* The owner of a content does not determine a part: new items are in the parts that they would have without content. */
 Test(split, content_that_is_taken_chooses_no_part)
 {
     struct lade_split_config config = {.parts = 2, .rule = LADE_SPLIT_COIN, .content = LADE_SPLIT_DROP, .seed = 5};
@@ -157,7 +157,7 @@ Test(split, content_is_rejected)
     cr_assert_eq(route(s, "b", NULL, "bytes"), LADE_CONFLICT);
     cr_assert_eq(route(s, "a", NULL, "bytes"), LADE_OK);
     cr_assert(stats_of(s).conflicts == 1 && stats_of(s).keys == 1);
-    /* b comes in by a route that does not tell its content: it is known from there on, and the contradiction as well */
+    /* b is first routed without its content: from then on the key is recorded, and so is the contradiction */
     cr_assert_eq(route(s, "b", NULL, NULL), LADE_OK);
     cr_assert_eq(route(s, "b", NULL, "bytes"), LADE_CONFLICT);
     lade_split_destroy(s);
@@ -189,7 +189,7 @@ Test(split, contradictions_are_refused)
     cr_assert_eq(lade_split_find(s, &both, &found), LADE_ABSENT);
     cr_assert(found.key == NONE && found.group == 1 && found.content == 2);
     cr_assert_eq(part_of(s, "x", "g", NULL), 1);
-    cr_assert_eq(route(s, "x", NULL, "c"), LADE_CONFLICT); /* the key is recorded by now */
+    cr_assert_eq(route(s, "x", NULL, "c"), LADE_CONFLICT); /* the key is already recorded */
     cr_assert_eq(part_of(s, "x", NULL, NULL), 1);
     cr_assert_eq(stats_of(s).conflicts, 2);
     lade_split_destroy(s);

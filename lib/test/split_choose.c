@@ -10,7 +10,9 @@ TestSuite(split_choose, .init = begin, .fini = end);
 
 static const struct lade_split_sip sip = {{UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)}};
 
-/* The first as in the paper's reference output, the second from OpenSSL: both with the key 00 01 ... 0f. */
+/*
+ * The first is from the reference output of SipHash's authors, the second from OpenSSL: both with the key 00 01 ... 0f.
+ */
 Test(split_choose, the_hash_is_siphash)
 {
     struct lade_split_name a, b;
@@ -49,7 +51,10 @@ static struct lade_split *pure(unsigned parts, const uint32_t *weights)
     return make((struct lade_split_config){.parts = parts, .weights = weights, .store = LADE_SPLIT_PURE, .seed = 5});
 }
 
-/* These must never change: a file and a program, or two machines, would no longer agree. Another program found the same. */
+/*
+ * These must never change: otherwise a file and a program, or two machines, would disagree. Another program computed
+ * the same.
+ */
 Test(split_choose, parts_are_as_agreed)
 {
     const uint32_t weights[] = {7, 2, 1, 0, 4000000000};

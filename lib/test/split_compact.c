@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The filter and the bit arrays: answers last, shares are kept, and errors are those that were computed. */
+/* The filter and the bit arrays: parts are stable, shares are exact, and errors match the computed probabilities. */
 #include "splits.h"
 
 #include "../split.h"
@@ -39,8 +39,9 @@ Test(split_compact, answers_last)
 }
 
 /*
- * An item's part has nothing to do with its place and its fingerprint: of the 128 bits that these are made of each is equal
- * to the part for half of the items. (Else who meets another item would agree with it more often than is computed.)
+ * An item's part is independent of its position and its fingerprint: each of the 128 bits that these are made of equals
+ * the part for half of the items. (Otherwise an item that is confused with another one would agree with it more often
+ * than computed.)
  */
 Test(split_compact, the_coin_is_apart_from_the_fingerprint)
 {
@@ -86,7 +87,7 @@ Test(split_compact, size_and_error_are_as_promised)
     lade_split_destroy(s);
 }
 
-/* New items are taken for others as often as stats says, and go where it says. */
+/* New items are confused with others as often as stats predicts, and go to the predicted parts. */
 static void check_prediction(enum lade_split_store store, bool uncorrected, uint64_t load)
 {
     enum { CAPACITY = 100000, ASKED = 20000 };
@@ -126,7 +127,10 @@ static void count_marks(const struct lade_split *s, double marked[2])
             marked[bit / 32] += (double)(s->word[i] >> bit & 1) / 32 / (double)s->words;
 }
 
-/* Fills the paper's arrays to 2 bits an item and answers which share of new items goes to part 0, and what theory says. */
+/*
+ * Fills the arrays of Lin 2026 to 2 bits per item. Returns the share of new items that go to part 0, and stores the
+ * predicted share.
+ */
 static double realised_share(bool uncorrected, double *theory)
 {
     enum { N = 200000, ASKED = 40000 };
@@ -153,7 +157,10 @@ static double realised_share(bool uncorrected, double *theory)
     return first / ASKED;
 }
 
-/* With an index for each array, as analysed in the paper, an item of C is found in B once another one has marked it there. */
+/*
+ * With an index for each array, as analysed in Lin 2026, an item of C is found in B once another item has set its bit
+ * there.
+ */
 Test(split_compact, the_papers_answers_change)
 {
     enum { N = 20000 };
@@ -168,7 +175,10 @@ Test(split_compact, the_papers_answers_change)
         cr_assert(part == 0 || first[k] == 1);
         moved += part != first[k];
     }
-    /* B is marked to 1/100 in the end; it grew by half of that on the average since an item came, and half are in C: 1/400. */
+    /*
+     * B is marked to 1/100 at the end. Since an item arrived, it grew by half of that on average, and half of the items
+     * are in C: 1/400.
+     */
     cr_assert(moved > 15 && moved < 90, "%u", moved);
     lade_split_destroy(s);
 }
@@ -184,10 +194,10 @@ Test(split_compact, the_papers_share_is_off_as_theory_says)
     cr_assert(fabs(with - 0.5) < 0.015, "realised %.4f", with);
 }
 
-/* Also those whose step would lead in a small circle if the number of words had divisors. */
+/* Also items whose step would give a short cycle if the number of words had divisors. */
 Test(split_compact, room_is_found_when_there_is_some)
 {
-    enum { CAPACITY = 60 }; /* 12 words without further ado */
+    enum { CAPACITY = 60 }; /* 12 words before rounding to a prime */
     unsigned part, refused = 0;
 
     for (uint64_t seed = 0; seed < 200; seed++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of splits: what comes out is what went in, and nothing else comes in. */
+/* Files of splits: load gives exactly what was saved, and rejects everything else. */
 #include "splits.h"
 
 #include "../checksum.h"
@@ -140,7 +140,7 @@ Test(split_file, damage_is_found)
     }
 }
 
-/* The checksum is right, the content is not: numbers out of range, as nobody who means well writes them. */
+/* The checksum is correct, the content is not: numbers out of range, as in a crafted file. */
 Test(split_file, wrong_numbers_are_found)
 {
     static const struct {
@@ -169,7 +169,7 @@ Test(split_file, wrong_numbers_are_found)
     }
 }
 
-/* Words that no routing leaves behind: seven entries in a filter, an item that is marked in both arrays. */
+/* Words that no routing produces: seven entries in a filter, an item that is marked in both arrays. */
 Test(split_file, wrong_words_are_found)
 {
     static const uint64_t word[] = {0, UINT64_C(7) << 60, UINT64_C(0x100000001)};
@@ -182,7 +182,7 @@ Test(split_file, wrong_words_are_found)
         lade_split_destroy(s);
         size_t size = read_file(bytes, sizeof bytes);
         lade_write_number(bytes + 72, word[i], 8);
-        /* header, lists, block: each checksum goes on from the one before */
+        /* header, lists, block: each checksum continues from the one before */
         uint32_t checksum = lade_crc32c(lade_crc32c(0, bytes, 52), bytes + 56, 8);
         lade_write_number(bytes + 68, lade_crc32c(checksum, bytes + 72, size - 72), 4);
         write_file(bytes, size);
@@ -263,13 +263,13 @@ Test(split_file, through_a_pipe)
     lade_split_destroy(t);
 }
 
-/* A short file that asks for gigabytes. */
+/* A short file that requests gigabytes. */
 Test(split_file, what_is_not_there_costs_nothing)
 {
     struct lade_split *s = make(configs[2]), *t = NULL;
     struct failing failing = {.most = 1 << 20};
     struct lade_alloc alloc = {failing_get, failing_put, &failing};
-    unsigned char header[68]; /* and the weights; a checksum behind each */
+    unsigned char header[68]; /* and the weights; a checksum after each */
 
     cr_assert_eq(lade_split_save(s, path, NULL), LADE_OK);
     for (unsigned bits = 0; bits < 8; bits++) {
@@ -363,7 +363,7 @@ Test(split_file, trouble)
     lade_split_destroy(s);
 }
 
-/* Another file takes the place of the one that is loaded, or is written over it, at allocation number at. */
+/* At allocation number at, another file replaces the one that is loaded, or overwrites it. */
 struct disturbing {
     struct failing all;
     int at;
@@ -402,9 +402,9 @@ static bool is_same(struct lade_split *s, struct lade_split *t)
 }
 
 /*
- * A load reads the file piece by piece, and allocates in between. The file that it opened is loaded whole, whatever happens
- * to its name meanwhile. Two files mixed are damage, except where the table of an exact split begins: it has checksums of its
- * own.
+ * A load reads the file piece by piece, and allocates in between. The file that it opened is loaded completely,
+ * whatever happens to its name during the load. Two files mixed are reported as damage, except where the table of an
+ * exact split begins: it has separate checksums.
  */
 Test(split_file, is_replaced_while_it_is_loaded)
 {

@@ -6,7 +6,7 @@
 #define LADE_SPLIT_HIGH(high) ((high) % 64 * 1024)
 #include "../split.c"
 
-/* for_each fails when the table of the other split has a growth that memory did not suffice for. */
+/* for_each fails if the table of the other split has a growth that ran out of memory. */
 static int failing_visit; /* number of the call that fails; 0: none */
 
 static int for_each_or_fail(struct lade_table *t, bool (*visit)(void *, const struct lade_table_entry *), void *context,

@@ -8,7 +8,7 @@
 
 #define NONE LADE_SPLIT_NO_PART
 
-/* A configuration that is good but for one field is refused; names in the place where it is used. */
+/* A configuration that is valid except for one field is rejected; the variables are those of the caller. */
 #define BAD(FIELD, VALUE) (bad = good, bad.FIELD = (VALUE), lade_split_create(&s, &bad, NULL) == LADE_INVALID)
 
 static inline void begin(void)

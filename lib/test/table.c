@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <urcu/urcu-memb.h>
 
-/* Counts what is out, also from liburcu's thread; gives nothing larger than most. */
+/* Counts live allocations, also from liburcu's thread; returns nothing larger than most. */
 struct counter {
     size_t most;
     _Atomic int held;
@@ -59,7 +59,7 @@ static void end(void)
 
 TestSuite(table, .init = begin, .fini = end);
 
-/* Identity: keys are their own places, so that a test can choose them. */
+/* Identity: keys are their own positions, so that a test can choose them. */
 static uint64_t same(void *context, uint64_t key)
 {
     (void)context;
@@ -228,7 +228,7 @@ Test(table, keys_with_one_place_do_not_let_it_run_away)
     }
     lade_table_stats(t, &stats);
     cr_assert_leq(stats.cells, 4 * 2000 * 10 / 6);
-    cr_assert_eq(stats.longest_probe, 2000); /* each cell from the home on is somebody's first, second, ... */
+    cr_assert_eq(stats.longest_probe, 2000); /* every cell from the home on is the first, second, ... of one key */
     cr_assert(stats.mean_probe > 1000.49 && stats.mean_probe < 1000.51);
     lade_table_destroy(t);
 }
@@ -269,7 +269,7 @@ Test(table, a_batch_finds_keys_in_each_cell_of_a_line_and_behind_it)
     int status[20];
 
     for (uint64_t i = 0; i < 20; i++) {
-        keys[i] = i + 1; /* all have the first place, and take cells in turn */
+        keys[i] = i + 1; /* all have the first home, and take consecutive cells */
         values[i] = 7;
         if (i < 18)
             cr_assert_eq(lade_table_insert(t, keys[i], 100 + i, NULL), LADE_OK);
@@ -381,7 +381,7 @@ Test(table, room_that_is_counted_by_samples_is_enough)
     }
 }
 
-/* Who moves a block to an array that somebody reserved asks for the pages of that block only, not for all of them. */
+/* A thread that moves a block to a reserved array requests the pages of that block only, not of the whole array. */
 Test(table, what_is_reserved_is_not_asked_for_at_once)
 {
     enum { CELLS = 1 << 20, PAGES = CELLS * 16 / 4096 };
@@ -491,13 +491,13 @@ Test(table, trim_is_put_off_while_a_reader_holds_an_old_array)
     lade_table_destroy(t);
 }
 
-/* Fills a table that can grow no more; answers how many keys went in. */
+/* Fills a table that cannot grow; returns the number of keys inserted. */
 static uint64_t fill(struct lade_table *t)
 {
     uint64_t n = 0, value = 0;
     int status;
 
-    while ((status = lade_table_insert(t, n + 1, n, NULL)) == LADE_OK) /* 0 may have a place of its own */
+    while ((status = lade_table_insert(t, n + 1, n, NULL)) == LADE_OK) /* 0 may have a separate cell */
         n++;
     cr_assert_eq(status, LADE_NO_MEMORY);
     for (uint64_t i = 0; i < n; i++) {
@@ -655,7 +655,7 @@ Test(table, reserves_leave_few_old_arrays_while_a_reader_is_stopped)
     lade_table_destroy(t);
 }
 
-/* Where twice the size is not to be had, what was asked for is. */
+/* If twice the size cannot be allocated, the requested size is. */
 Test(table, a_reserve_takes_what_there_is_while_a_reader_is_stopped)
 {
     struct lade_table *t = make((struct lade_table_config){.max_bytes = UINT64_C(4) << 20});
@@ -667,7 +667,7 @@ Test(table, a_reserve_takes_what_there_is_while_a_reader_is_stopped)
     lade_table_destroy(t);
 }
 
-/* A pointer whose upper bit is set, as tags of the allocator may, is no memory. */
+/* A pointer whose upper bit is set, as tags of the allocator may, counts as no memory. */
 static void *tagged_get(void *context, size_t size, size_t align)
 {
     struct counter *c = context;

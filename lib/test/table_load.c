@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams of tables: nothing comes in but what was written. */
+/* Streams of tables: only what was written is inserted. */
 #include "table_stream.h"
 
-/* ThreadSanitizer takes long for each record that liburcu frees, and finds nothing in a single thread: it gets samples. */
+/* ThreadSanitizer is slow for each record that liburcu frees, and finds nothing in a single thread: it gets samples. */
 #ifdef __SANITIZE_THREAD__
 enum { STEP = 61, LARGE_KINDS = 1 };
 #else
@@ -103,7 +103,7 @@ static void copy_part(struct stream *to, const struct stream *from, const struct
     cr_assert(stream_put(to, from->bytes + p->part[part].begins, p->part[part + 1].begins - p->part[part].begins));
 }
 
-/* Blocks are whole, and still none may be missing, come twice, or change places. */
+/* Each block is valid, but no block may be missing, repeated or moved. */
 Test(table_load, blocks_keep_their_order, .init = enter_thread, .fini = leave_thread)
 {
     static const struct {
@@ -138,7 +138,7 @@ Test(table_load, blocks_keep_their_order, .init = enter_thread, .fini = leave_th
     lade_table_destroy(to);
 }
 
-/* From here on streams are made by hand, with checksums that are right. */
+/* From here on streams are built by hand, with correct checksums. */
 static uint32_t chain;
 
 static void put_header(struct stream *s, unsigned version, unsigned kind, unsigned flags)
@@ -228,7 +228,7 @@ Test(table_load, other_kinds_and_versions, .init = enter_thread, .fini = leave_t
     check_answer(LADE_TABLE_WORDS, &s, LADE_DAMAGED, 0);
 }
 
-/* Numbers that contradict each other or the limits of tables: nothing of the block comes in. */
+/* Numbers that contradict each other or the limits of tables: no entry of the block is inserted. */
 Test(table_load, hostile_words, .init = enter_thread, .fini = leave_thread)
 {
     unsigned char content[BLOCK + 16] = {0};
@@ -262,7 +262,7 @@ Test(table_load, hostile_words, .init = enter_thread, .fini = leave_thread)
 Test(table_load, hostile_strings, .init = enter_thread, .fini = leave_thread)
 {
     static const struct {
-        uint64_t first, second, value; /* lengths that the entries say */
+        uint64_t first, second, value; /* lengths stored in the entries */
     } said[] = {
         {4, 3, 0},          {3, 4, 0},          {2, 3, 0},
         {3, 2, 0},          {UINT32_MAX, 3, 0}, {3, UINT32_MAX, 0},
@@ -370,7 +370,7 @@ Test(table_load, a_read_that_fails_ends_it, .init = enter_thread, .fini = leave_
     }
 }
 
-/* A stream behind something else: offsets count from there on, and what follows is not read. */
+/* A stream after other bytes: offsets count from there on, and what follows is not read. */
 Test(table_load, a_stream_inside_another, .init = enter_thread, .fini = leave_thread)
 {
     struct lade_table *table = filled_table(LADE_TABLE_WORDS, 10), *to = make_table(LADE_TABLE_WORDS);
@@ -400,7 +400,7 @@ Test(table_load, a_stream_inside_another, .init = enter_thread, .fini = leave_th
     lade_table_destroy(to);
 }
 
-/* A table with a limit takes what it can, and says so. */
+/* A table with a limit takes what it can, and reports it. */
 Test(table_load, a_table_that_is_too_small, .init = enter_thread, .fini = leave_thread)
 {
     struct lade_table *from = filled_table(LADE_TABLE_WORDS, 20000), *to = NULL;

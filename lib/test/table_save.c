@@ -54,7 +54,7 @@ static struct lade_table *ordered_table(enum lade_table_kind kind)
     return table;
 }
 
-/* Files that were written once are read for ever: these bytes do not change while VERSION is 1. */
+/* Files that were written once can be read forever: these bytes do not change while VERSION is 1. */
 static const unsigned char golden_words[] = {
     0x6c, 0x61, 0x64, 0x65, 0x74, 0x61, 0x62, 0x0a, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xb3, 0x0c,
     0xc4, 0x7c, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xed, 0x48, 0xa9, 0xd1, 0xdd, 0xb8, 0x18, 0xd5,
@@ -121,7 +121,7 @@ Test(table_save, old_files_can_be_read, .init = begin, .fini = end)
     }
 }
 
-/* A next array that is too small, and no memory for a larger one: what is there cannot be gone through. */
+/* A next array that is too small, and no memory for a larger one: the table cannot be scanned. */
 Test(table_save, a_move_that_cannot_go_on_leaves_the_file, .init = begin, .fini = end)
 {
     struct lade_table_config config = {.reserve = 1000, .seeded = true};
@@ -228,7 +228,7 @@ Test(table_save, a_write_that_fails_ends_it, .init = begin, .fini = end)
     }
 }
 
-/* The disk is full after each byte in turn; the system tells the last write by doing a part of it. */
+/* The disk is full after each possible number of bytes; the system reports it by a partial last write. */
 Test(table_save, a_full_disk_leaves_the_old_file, .init = begin, .fini = end)
 {
     struct rlimit limit;
@@ -327,7 +327,7 @@ Test(table_save, more_than_a_table, .init = begin, .fini = end)
     lade_table_destroy(to);
 }
 
-/* A pipe has no end to look at before it is read. */
+/* The size of a pipe is not known before it is read. */
 Test(table_save, from_a_pipe, .init = begin, .fini = end)
 {
     struct lade_table *table = filled_table(LADE_TABLE_WORDS, 100), *to = make_table(LADE_TABLE_WORDS);
@@ -347,7 +347,7 @@ Test(table_save, from_a_pipe, .init = begin, .fini = end)
     lade_table_destroy(to);
 }
 
-/* Into a table with the same seed, in the order of the hashes: room for all is made at once. */
+/* Into a table with the same seed, in the order of the hashes: cells for all entries are reserved at once. */
 Test(table_save, growth_at_once, .init = begin, .fini = end)
 {
     struct lade_table *from = filled_table(LADE_TABLE_WORDS, 20000), *to = make_table(LADE_TABLE_WORDS);
@@ -362,7 +362,7 @@ Test(table_save, growth_at_once, .init = begin, .fini = end)
     lade_table_destroy(to);
 }
 
-/* A file with holes whose end asks for more than any table has: it gets no room for that. */
+/* A file with holes whose end requests more than any table has: nothing is reserved for that. */
 Test(table_save, what_to_expect, .init = begin, .fini = end)
 {
     struct lade_table *table = filled_table(LADE_TABLE_WORDS, 5000);
@@ -386,7 +386,7 @@ Test(table_save, what_to_expect, .init = begin, .fini = end)
     lade_table_destroy(table);
 }
 
-/* Others insert meanwhile: what was there before is in the file, and the file is whole. */
+/* Other threads insert during the save: all earlier entries are in the file, and the file is complete. */
 struct others {
     struct lade_table *table;
     atomic_bool stop;

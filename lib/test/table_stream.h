@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of both kinds whose keys are handled by number, and streams in memory, for tests of save and load. */
+/* Tables of both kinds whose keys are named by number, and streams in memory, for tests of save and load. */
 #include "../checksum.h"
 #include "../table_save.h"
 
@@ -157,7 +157,7 @@ static inline bool remove_entry(void *context, const struct lade_table_entry *en
     return true;
 }
 
-/* Reads into a table that is empty before and after; *keys is how many came. */
+/* Reads into a table that is empty before and after; *keys is the number of keys read. */
 static inline int try_stream(struct lade_table *table, struct stream *s, uint64_t *offset, uint64_t *keys)
 {
     int status = read_stream(table, s, offset);
@@ -194,7 +194,7 @@ static inline struct parts parts_of(const struct stream *s, enum lade_table_kind
     return p;
 }
 
-/* The part with the byte at this place. */
+/* Returns the part with the byte at this offset. */
 static inline size_t part_at(const struct parts *p, uint64_t at)
 {
     size_t i = 0;

@@ -174,7 +174,7 @@ Test(thread_enter, calls_nest, .timeout = 60)
     wait_for_readers(NULL);
 }
 
-/* A program that knows liburcu: its registration stays its own. */
+/* A program that uses liburcu directly: its registration stays valid. */
 Test(thread_enter, of_a_registered_thread, .timeout = 60)
 {
     urcu_memb_register_thread();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* With the library of debug builds: a thread that has not entered is told so. */
+/* With the library of debug builds: a call by a thread that has not entered is reported. */
 #include <criterion/criterion.h>
 #include <lade/lade.h>
 #include <signal.h>

@@ -4,13 +4,14 @@
  *
  *     struct lade_device *device;
  *     lade_device_open(&device, &(struct lade_device_config){.backend = "opencl"}, &error);
- *     lade_loader_create(&loader, &(struct lade_loader_config){.source = source, .batch = 128, .device = device}, &error);
+ *     struct lade_loader_config config = {.source = source, .batch = 128, .device = device};
+ *     lade_loader_create(&loader, &config, &error);
  *
- * Workers of that loader write their samples straight into memory that the device copies from. lade_loader_next() starts
- * the copies, and returns batches that lie on the device.
+ * Workers of that loader write their samples directly into memory that the device copies from. lade_loader_next()
+ * starts the copies and returns batches in device memory.
  *
- * Threads      A device serves one loader at a time. open and close may be called by any thread.
- * Fork         As for loaders: the driver stays in the process that opened the device. Open one in each process.
+ * Threads      a device serves one loader at a time. open and close: any thread.
+ * Fork         as for loaders: the driver stays in the process that opened the device. Open one in each process.
  */
 #ifndef LADE_GPU_H
 #define LADE_GPU_H
@@ -30,7 +31,8 @@ struct lade_device_config {
 };
 
 /*
- * LADE_OK          *device is set.
+ * Opens a device. *device is set on LADE_OK only.
+ * LADE_OK
  * LADE_INVALID     a device or native handle that the backend does not have, or a driver used before fork().
  * LADE_ABSENT      no such backend in this build or on this machine.
  * LADE_DEVICE      the driver failed; the error names the call.
@@ -45,10 +47,12 @@ static inline LADE_MUST_CHECK int lade_device_open(struct lade_device **device, 
     return lade_device_open_sized(device, config, sizeof *config, error);
 }
 
-/* The loaders of the device are destroyed; detached batches and exported tensors may live on. NULL is fine. */
+/*
+ * The loaders of the device must be destroyed; detached batches and exported tensors may outlive it. NULL is allowed.
+ */
 LADE_API void lade_device_close(struct lade_device *device);
 
-/* What the consumer's own objects are created with. opencl: 0 the cl_context, 1 the cl_device_id. Others: NULL. */
+/* For the consumer's own objects. opencl: 0 the cl_context, 1 the cl_device_id. Others: NULL. */
 LADE_API void *lade_device_native(const struct lade_device *device, unsigned which);
 
 LADE_END

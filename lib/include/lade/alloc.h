@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for the structures. Each creation function takes one of these, or NULL for the C library's aligned_alloc and
- * free. It must stay valid until the structure is destroyed. The structures allocate while they are created and free while
- * they are destroyed, never in between, unless their header says so.
+ * The allocator of a structure. Each create function takes a pointer to one; NULL selects the C library's
+ * aligned_alloc() and free(). The allocator must stay valid until the structure is destroyed. Structures allocate
+ * during create and free during destroy, never in between, unless their header states otherwise.
  */
 #ifndef LADE_ALLOC_H
 #define LADE_ALLOC_H
@@ -14,9 +14,9 @@ LADE_BEGIN
 
 /* Frozen. */
 struct lade_alloc {
-    /* size bytes at a multiple of align (a power of two), contents arbitrary; NULL when there are none. */
+    /* Returns size bytes, aligned to align (a power of two), with arbitrary contents; NULL if there is no memory. */
     void *(*get)(void *context, size_t size, size_t align);
-    /* Gives back what get returned for the same size. */
+    /* Frees memory that get() returned for the same size. */
     void (*put)(void *context, void *memory, size_t size);
     void *context;
 };

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks what the shared library exports and which results must be checked; refuses targets on which the libraries would go
- * wrong.
+ * api: marks exported functions and results that must be checked, and rejects targets that the libraries do not
+ * support.
  *
- * Structs      Those that are passed with their size, by functions named _sized, grow at their end. Call the function of the
- *              same name without _sized, which gives the size of the headers that you compile with: your program then runs
- *              with later libraries, and with older ones as long as the fields that they do not know are zero (else
- *              LADE_INVALID). Fill what you pass from zero. Structs that the library passes to your functions grow too: read
- *              them in place. All other structs are frozen. docs/abi.md lists them.
+ * Structs      A struct that is passed with its size, to a function named _sized, can grow at its end. Call the
+ *              function of the same name without _sized: it passes the size that your headers define. Your program then
+ *              also runs with later libraries. It runs with older libraries as long as the fields that they do not know
+ *              are zero (otherwise LADE_INVALID). Zero-initialise each struct that you pass. Structs that the library
+ *              passes to your callbacks can grow too: read them in place, do not copy them. All other structs are
+ *              frozen. docs/abi.md lists them.
  */
 #ifndef LADE_API_H
 #define LADE_API_H
@@ -26,7 +27,10 @@
 #define LADE_MUST_CHECK
 #endif
 
-/* A function that fills a struct has the struct's name, as stat() has. g++ -Wshadow would warn about the constructor. */
+/*
+ * A function that fills a struct has the name of the struct, like stat(). g++ -Wshadow would warn about the
+ * constructor.
+ */
 #ifdef __cplusplus
 #ifdef __GNUC__
 #define LADE_BEGIN                                                                                                     \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What went wrong, in words: a status and a text that names the file and the place in it. */
+/* error: the description of a failure: a status, and a text that names the file and the position in it. */
 #ifndef LADE_ERROR_H
 #define LADE_ERROR_H
 
@@ -12,12 +12,12 @@ LADE_BEGIN
 #define LADE_NO_OFFSET UINT64_MAX
 
 /*
- * Filled by functions that fail, untouched by those that do not; every function takes NULL for it. The text is one line,
- * "FILE: what is wrong, at byte N". Control characters of names are escaped (\n, \xNN). A text that is longer than the array
- * is cut. Frozen.
+ * Written by a function that fails; a function that succeeds leaves it unchanged. Every function accepts NULL for it.
+ * The text is one line, "FILE: what is wrong, at byte N". Control characters in names are escaped (\n, \xNN). A text
+ * longer than the array is truncated. Frozen.
  */
 struct lade_error {
-    int status;      /* what the function returned */
+    int status;      /* the return value of the function */
     uint64_t offset; /* byte of the file, or LADE_NO_OFFSET */
     char text[512];
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork: whether this process is the one in which an object was created. fork() copies the memory of a process and one of
- * its threads: an object with threads of its own stores the generation in which it was created; in a child the generation
- * is another one, and the object's threads do not exist. The other libraries of lade use it, and so may you.
+ * fork: detects whether this process is the one that created an object. fork() copies the memory of a process, but only
+ * one of its threads. An object that owns threads stores the generation in which it was created. In a child the
+ * generation differs, and the object's threads do not exist. The other libraries of lade use this, and your code may
+ * use it too.
  *
  * Threads      any number, at any time; also in a child before exec.
  * Progress     generation is one relaxed load. is_counted takes no lock.
@@ -16,12 +17,14 @@
 
 LADE_BEGIN
 
-/* Differs between a process and its children. vfork() and _Fork() are not counted. */
+/* Returns a number that differs between a process and its children. vfork() and _Fork() are not counted. */
 LADE_API uint32_t lade_fork_generation(void);
 
 /*
- * Whether forks are counted, to be checked before an object with threads is created. They are from when the library is
- * loaded; if there was no memory for it then, this tries again. False: out of memory.
+ * Returns whether forks are counted. Check it before you create an object that owns threads. Counting starts when the
+ * library is loaded; if that failed for lack of memory, this call tries again.
+ * true     forks are counted.
+ * false    out of memory.
  */
 LADE_API bool lade_fork_is_counted(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything that liblade offers. */
+/* All public headers of liblade. */
 #ifndef LADE_LADE_H
 #define LADE_LADE_H
 

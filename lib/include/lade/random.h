@@ -2,16 +2,17 @@
 /*
  * random: numbers and permutations that are pure functions of a key and a position.
  *
- * The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011).
- * A stream is named by a key and an id; word number c of it is lade_random_at(key, id, c), whatever was drawn before,
- * by whichever thread. struct lade_random hands out those words in order from a small buffer.
+ * The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011). A
+ * key and an id name a stream. Word number c of the stream is lade_random_at(key, id, c), whichever words were drawn
+ * before and whichever thread calls it. struct lade_random returns these words in order, from a small buffer.
  *
  * When not to use it: for secrets. Philox is not a cipher.
  *
- * Threads      pure functions may be called anywhere; a struct lade_random or lade_permutation belongs to one thread
- *              at a time (a permutation may be read by many once it is made).
- * Progress     wait-free, except that lade_random_below() and lade_permutation_at() repeat until accepted: a step is
- *              rejected with probability below n / 2^64, and below 1 / sqrt(n), respectively.
+ * Threads      any thread may call the pure functions. A struct lade_random or lade_permutation belongs to one thread
+ *              at a time. After its init, any number of threads may read a permutation.
+ * Progress     wait-free, except that lade_random_below() and lade_permutation_at() repeat until a value is accepted.
+ *              The probability that a step is rejected is below n / 2^64 for lade_random_below(), and below 1 / sqrt(n)
+ *              for lade_permutation_at().
  * Memory       no allocation.
  */
 #ifndef LADE_RANDOM_H
@@ -28,8 +29,8 @@ struct lade_key {
 };
 
 /*
- * Seed, epoch and purpose are hashed, never added: seed 0 of epoch 1 has nothing to do with seed 1 of epoch 0, and
- * every value of each is as good as any other, zero included. A purpose separates uses of one seed (order of samples,
+ * Derives a key. Seed, epoch and purpose are hashed, never added: seed 0 of epoch 1 is unrelated to seed 1 of epoch 0.
+ * Every value of each is equally good, zero included. The purpose separates several uses of one seed (order of samples,
  * augmentation, split, ...).
  */
 LADE_API struct lade_key lade_key_make(uint64_t seed, uint64_t epoch, uint64_t purpose);
@@ -37,29 +38,31 @@ LADE_API struct lade_key lade_key_make(uint64_t seed, uint64_t epoch, uint64_t p
 /* The Philox4x32-10 bijection of 128-bit counters under a 64-bit key. */
 LADE_API void lade_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
-/* Word number position of stream id. The id is part of Philox's counter: streams of one key never overlap. */
+/*
+ * Returns word number position of stream id. The id is part of Philox's counter, so streams of one key never overlap.
+ */
 LADE_API uint64_t lade_random_at(struct lade_key key, uint64_t id, uint64_t position);
 
 #define LADE_RANDOM_BUFFER 64
 
 struct lade_random {
     uint64_t word[LADE_RANDOM_BUFFER];
-    uint64_t position; /* of the stream's word that follows the buffer */
+    uint64_t position; /* in the stream, of the first word after the buffer */
     uint64_t id;
     struct lade_key key;
-    uint32_t next; /* in word[] */
+    uint32_t next; /* index into word[] */
 };
 
-/* Starts at word number zero of stream id. */
+/* Initialises the generator at word number zero of stream id. */
 LADE_API void lade_random_init(struct lade_random *random, struct lade_key key, uint64_t id);
 
-/* Goes to word number position of the same stream. */
+/* Moves the generator to word number position of the same stream. */
 LADE_API void lade_random_seek(struct lade_random *random, uint64_t position);
 
-/* Used by lade_random_word(). */
+/* Refills the buffer. Called by lade_random_word(). */
 LADE_API void lade_random_refill(struct lade_random *random);
 
-/* The next 64 random bits. */
+/* Returns the next 64 random bits. */
 static inline uint64_t lade_random_word(struct lade_random *random)
 {
     if (random->next == LADE_RANDOM_BUFFER)
@@ -67,7 +70,7 @@ static inline uint64_t lade_random_word(struct lade_random *random)
     return random->word[random->next++];
 }
 
-/* The high and low half of a * b. */
+/* Returns the high half of a * b and stores the low half. */
 static inline uint64_t lade_multiply(uint64_t a, uint64_t b, uint64_t *low)
 {
 #ifdef __SIZEOF_INT128__
@@ -85,8 +88,8 @@ static inline uint64_t lade_multiply(uint64_t a, uint64_t b, uint64_t *low)
 }
 
 /*
- * A number in [0, n), each exactly equally likely; n = 0 stands for 2^64. Multiplication with rejection (Lemire, "Fast
- * random integer generation in an interval", 2019).
+ * Returns a number in [0, n), each with exactly the same probability; n = 0 stands for 2^64. Multiplication with
+ * rejection (Lemire, "Fast random integer generation in an interval", 2019).
  */
 static inline uint64_t lade_random_below(struct lade_random *random, uint64_t n)
 {
@@ -105,9 +108,10 @@ static inline uint64_t lade_random_below(struct lade_random *random, uint64_t n)
 }
 
 /*
- * A bijection of [0, n) chosen by the key. Up to LADE_PERMUTATION_SMALL elements it is a Fisher-Yates shuffle, every
- * order equally likely up to the generator; above, an 8-round Feistel network on a grid of a x b >= n cells with cycle
- * walking (Black, Rogaway, "Ciphers with arbitrary finite domains", 2002), constant memory, any position at any time.
+ * A bijection of [0, n) selected by the key. Up to LADE_PERMUTATION_SMALL elements it is a Fisher-Yates shuffle: every
+ * order has the same probability, up to the quality of the generator. Above that it is an 8-round Feistel network on a
+ * grid of a x b >= n cells with cycle walking (Black, Rogaway, "Ciphers with arbitrary finite domains", 2002). It takes
+ * constant memory, and any position can be computed at any time.
  */
 #define LADE_PERMUTATION_SMALL 256
 #define LADE_PERMUTATION_ROUNDS 8
@@ -115,32 +119,39 @@ static inline uint64_t lade_random_below(struct lade_random *random, uint64_t n)
 
 struct lade_permutation {
     uint64_t n;
-    uint64_t rows, columns; /* of the grid; 0 when small */
+    uint64_t rows, columns; /* of the grid; 0 if n <= LADE_PERMUTATION_SMALL */
     uint64_t round_key[LADE_PERMUTATION_ROUNDS];
     uint8_t forward[LADE_PERMUTATION_SMALL];
     uint8_t backward[LADE_PERMUTATION_SMALL];
 };
 
-/* LADE_INVALID when n is zero or above LADE_PERMUTATION_MAX. */
+/*
+ * Initialises a permutation of n elements.
+ * LADE_OK
+ * LADE_INVALID     n is zero or above LADE_PERMUTATION_MAX.
+ */
 LADE_API LADE_MUST_CHECK int lade_permutation_init(struct lade_permutation *permutation, struct lade_key key,
                                                    uint64_t n);
 
-/* The element at a position, for position < n; UINT64_MAX otherwise. */
+/* Returns the element at a position below n; UINT64_MAX for any other position. */
 LADE_API uint64_t lade_permutation_at(const struct lade_permutation *permutation, uint64_t position);
 
-/* The elements at count positions from first on, all below n: to[i] is that at first + i. Faster than one by one. */
+/*
+ * Stores the elements at count consecutive positions, all below n: to[i] is the element at first + i. Faster than
+ * single calls.
+ */
 LADE_API void lade_permutation_many(const struct lade_permutation *permutation, uint64_t first, uint64_t count,
                                     uint64_t *to);
 
 /*
- * Walking with a table: a round adds a number to one half of a position that depends on the other half only, and a half has
- * about sqrt(n) values, so what the rounds add fits into a small table. A lookup takes a third of the time of the
- * arithmetic; the permutation is the same. The layout is frozen, the fields belong to the library.
+ * Evaluation with a table. A round adds a number to one half of a position, and that number depends only on the other
+ * half. A half has about sqrt(n) values, so the addends of the rounds fit into a small table. A lookup takes a third of
+ * the time of the arithmetic; the permutation is the same. The layout is frozen. The fields belong to the library.
  */
-#define LADE_PERMUTATION_TABLE 8192 /* entries: all rounds up to a million elements, fewer of them beyond */
+#define LADE_PERMUTATION_TABLE 8192 /* entries: all rounds for up to a million elements, fewer rounds above */
 
 struct lade_permutation_table {
-    int rounds; /* that are in the table, from the first on; even */
+    int rounds; /* number of leading rounds in the table; even */
     uint16_t addend[LADE_PERMUTATION_TABLE];
 };
 
@@ -148,12 +159,12 @@ struct lade_permutation_table {
 LADE_API void lade_permutation_tabulate(const struct lade_permutation *permutation,
                                         struct lade_permutation_table *table);
 
-/* As lade_permutation_many(), with the table of this permutation, or NULL. */
+/* As lade_permutation_many(), with the table of this permutation or with NULL. */
 LADE_API void lade_permutation_walk(const struct lade_permutation *permutation,
                                     const struct lade_permutation_table *table, uint64_t first, uint64_t count,
                                     uint64_t *to);
 
-/* The position of an element, for element < n; UINT64_MAX otherwise. */
+/* Returns the position of an element below n; UINT64_MAX for any other element. */
 LADE_API uint64_t lade_permutation_find(const struct lade_permutation *permutation, uint64_t element);
 
 LADE_END

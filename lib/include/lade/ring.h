@@ -3,43 +3,44 @@
  * ring: bounded first-in first-out queues of 64-bit words.
  *
  * spsc  one producer thread, one consumer thread. Cached indices; slots are plain memory.
- * mpmc  any number of threads that push and pop, each through a handle of its own.
+ * mpmc  any number of threads push and pop, each through its own handle.
  *
- * When not to use them: when the order does not matter (see bag), or when more threads take part than there are handles.
+ * When not to use them: when the order does not matter (see bag), or when there can be more threads than handles.
  *
  * Threads      spsc: push by one thread at a time, pop by one thread at a time. mpmc: a handle by one thread at a time;
  *              lade_mpmc_join() and lade_mpmc_leave() by any thread. count, close and cancel by any thread. create and
  *              destroy: no other thread uses the ring.
- * Progress     spsc: wait-free. mpmc: lock-free; an operation repeats only when another one succeeded meanwhile. A thread
- *              that loses many races in a row is let through by the others; how long that takes, bench/run ring says. Only
- *              the functions named _wait wait.
- * Ordering     what a thread did before a push happens before what the thread that pops the word does after the pop. What
- *              it did before a close happens before every return of LADE_CLOSED.
- * EMPTY, FULL  mpmc is linearizable: each operation takes effect at one instant of its call; EMPTY: at that instant the
- *              ring held nothing; FULL: at that instant it held exactly capacity words. Close is the exception, see
- *              lade_mpmc_close(). spsc without waits publishes with a
- *              plain store, which may reach the other side after the call has returned: EMPTY and FULL are true of what
- *              had arrived, and both sides can be refused at once. With a seq_cst fence after each call, or with waits, it
- *              is linearizable too.
- * Waits        a ring whose config sets waits has the _wait forms, close and cancel. Each push and pop then looks for waiting
- *              threads and wakes all of them. Price: mpmc a load or two; spsc publishes with a read-modify-write or a
- *              seq_cst store. Without waits these functions return LADE_INVALID, and push and pop cost nothing more.
+ * Progress     spsc: wait-free. mpmc: lock-free; an operation repeats only if another operation succeeded in the
+ *              meantime. After a thread has lost many races in a row, the other threads let it pass; bench/run ring
+ *              measures how long that takes. Only the functions named _wait wait.
+ * Ordering     everything that a thread did before a push happens before everything that the thread that pops the word
+ *              does after the pop. Everything that it did before a close happens before every return of LADE_CLOSED.
+ * EMPTY, FULL  mpmc is linearizable: each operation takes effect at one instant during its call. EMPTY: at that instant
+ *              the ring held nothing. FULL: at that instant it held exactly capacity words. The exception is
+ *              close, see lade_mpmc_close(). spsc without waits publishes with a plain store, which may become visible to the other side after the call has returned.
+ *              There, EMPTY and FULL are true of what was visible, and both sides can fail at the same time. With a
+ *              seq_cst fence after each call, or with waits, spsc is linearizable too.
+ * Waits        the _wait forms, close and cancel require a ring whose config sets waits. Each push and pop on such a
+ *              ring checks for waiting threads and wakes all of them. Cost: mpmc one or two loads; spsc publishes with
+ *              a read-modify-write or a seq_cst store. Without waits these functions return LADE_INVALID, and push and
+ *              pop have no extra cost.
  * Capacity     exact, any number from 1 to LADE_RING_MAX, not rounded.
- * Batches      words go in and come out in the given order; a short count says how many were done. mpmc: a sequence of
- *              single operations up to the first FULL or EMPTY; words of others may come between. spsc: one look and
- *              one publication for all; a short count means that there was no more room, or no more words, at the
- *              look, which comes before the batch takes effect.
- * Memory       allocated once, less than 1 KiB and: spsc 8 bytes a slot, rounded up to a power of two of slots; mpmc 16 bytes a slot and
- *              136 a handle.
- * Stopped      a thread that stops for ever hinders nobody. It keeps at most the word that it was about to push or has
- *              popped, and its handle; the ring loses no capacity. (spsc: the other side then meets FULL or EMPTY.) If it
- *              stops before it has woken the threads that wait, the next push or pop on its side wakes them; in place
- *              of a close, the first operation that returns LADE_CLOSED.
- * Fork         a child has its own copy of the ring and may use it. To the child, a thread that was inside an operation
- *              at the fork is one that stopped for ever there: see Stopped. Nobody is woken across a fork.
- * Lifetime     an mpmc ring makes 2^63 / (1 + handles / capacity) operations or more. Then its turn numbers are used up, and
- *              it returns only LADE_FULL and LADE_EMPTY. The least is 2^47 - 2, for 1 word and 65,536 handles: 163 days at 10
- *              million operations a second. With no more handles than words it is 2^62 or more.
+ * Batches      words are pushed and popped in the given order; the return value is the number of words done. mpmc: a
+ *              batch is a sequence of single operations up to the first FULL or EMPTY; words of other threads may come
+ *              between. spsc: a batch checks once and publishes once. If it does fewer than count, no more free slots,
+ *              or no more words, were visible at the check, which precedes the effect of the batch.
+ * Memory       allocated once: less than 1 KiB, plus for spsc 8 bytes per slot, with the number of slots rounded up to
+ *              a power of two; for mpmc 16 bytes per slot and 136 per handle.
+ * Stopped      a thread that stops forever blocks no other thread. It keeps at most the word that it was pushing or has
+ *              popped, and its handle; the ring loses no capacity. (spsc: the other side then gets FULL or EMPTY.) If
+ *              it stops before it has woken the waiting threads, the next push or pop on its side wakes them. If it
+ *              stops inside close, the first operation that returns LADE_CLOSED wakes them.
+ * Fork         a child has its own copy of the ring and may use it. For the child, a thread that was inside an
+ *              operation at the fork has stopped there forever: see Stopped. No thread is woken across a fork.
+ * Lifetime     an mpmc ring supports at least 2^63 / (1 + handles / capacity) operations. After that its turn numbers
+ *              are used up, and it returns only LADE_FULL and LADE_EMPTY. The minimum is 2^47 - 2, for 1 word and
+ *              65,536 handles: 163 days at 10 million operations per second. With no more handles than words it is at
+ *              least 2^62.
  */
 #ifndef LADE_RING_H
 #define LADE_RING_H
@@ -58,15 +59,20 @@ LADE_BEGIN
 
 /* Zero means the default where one is named. */
 struct lade_ring_config {
-    uint64_t capacity;              /* words at most, 1 to LADE_RING_MAX */
-    unsigned handles;               /* mpmc only: threads at most at a time, 1 to LADE_RING_HANDLES_MAX */
-    bool waits;                     /* the _wait forms, close and cancel can be used */
+    uint64_t capacity;              /* maximum number of words, 1 to LADE_RING_MAX */
+    unsigned handles;               /* mpmc only: maximum number of threads at a time, 1 to LADE_RING_HANDLES_MAX */
+    bool waits;                     /* enables the _wait forms, close and cancel */
     const struct lade_alloc *alloc; /* default aligned_alloc() and free() */
 };
 
 struct lade_spsc;
 
-/* *ring is set on LADE_OK only. LADE_INVALID: NULL, or a number out of range (spsc: handles is 0). LADE_NO_MEMORY. */
+/*
+ * Creates a ring. *ring is set on LADE_OK only.
+ * LADE_OK
+ * LADE_INVALID     NULL, or a number out of range. spsc: handles must be 0.
+ * LADE_NO_MEMORY
+ */
 LADE_API LADE_MUST_CHECK int lade_spsc_create_sized(struct lade_spsc **ring, const struct lade_ring_config *config,
                                                     size_t size);
 LADE_MUST_CHECK static inline int lade_spsc_create(struct lade_spsc **ring, const struct lade_ring_config *config)
@@ -74,53 +80,81 @@ LADE_MUST_CHECK static inline int lade_spsc_create(struct lade_spsc **ring, cons
     return lade_spsc_create_sized(ring, config, sizeof *config);
 }
 
-/* Frees the ring; words still in it are dropped. NULL is fine. */
+/* Frees the ring and drops the words that are still in it. NULL is allowed. */
 LADE_API void lade_spsc_destroy(struct lade_spsc *ring);
 
-/* LADE_OK, LADE_FULL, LADE_CLOSED. Producer only. */
+/*
+ * Pushes a word. Producer only.
+ * LADE_OK
+ * LADE_FULL
+ * LADE_CLOSED
+ */
 LADE_API LADE_MUST_CHECK int lade_spsc_push(struct lade_spsc *ring, uint64_t word);
 
-/* LADE_OK, LADE_EMPTY; LADE_CLOSED: closed, and every word whose push returned LADE_OK has been popped. Consumer only. */
+/*
+ * Pops a word. Consumer only.
+ * LADE_OK
+ * LADE_EMPTY
+ * LADE_CLOSED      closed, and every word whose push returned LADE_OK has been popped.
+ */
 LADE_API LADE_MUST_CHECK int lade_spsc_pop(struct lade_spsc *ring, uint64_t *word);
 
-/* Pushes word[0] .. as far as there is room; one publication for all. The number pushed; 0 when closed. Producer only. */
+/*
+ * Pushes word[0], word[1], ... while there are free slots, with one publication for all. Returns the number pushed; 0
+ * if closed. Producer only.
+ */
 LADE_API LADE_MUST_CHECK size_t lade_spsc_push_many(struct lade_spsc *ring, const uint64_t *word, size_t count);
 
-/* Pops up to count words. The number popped. Consumer only. */
+/* Pops up to count words. Returns the number popped. Consumer only. */
 LADE_API LADE_MUST_CHECK size_t lade_spsc_pop_many(struct lade_spsc *ring, uint64_t *word, size_t count);
 
 /*
- * Waiting forms: as the ones above, but for LADE_FULL and LADE_EMPTY they wait. timeout is in nanoseconds; LADE_FOREVER: none;
- * any other negative one is the same as 0. Also LADE_TIMEOUT, LADE_CANCELLED, and LADE_INVALID: a ring without waits.
+ * Waiting forms: as push and pop above, but they wait instead of returning LADE_FULL or LADE_EMPTY. timeout is in
+ * nanoseconds; LADE_FOREVER: wait forever; any other negative timeout is the same as 0.
+ * LADE_OK
+ * LADE_CLOSED      as push and pop.
+ * LADE_TIMEOUT
+ * LADE_CANCELLED   by a cancel during the wait.
+ * LADE_INVALID     the ring was created without waits.
  */
 LADE_API LADE_MUST_CHECK int lade_spsc_push_wait(struct lade_spsc *ring, uint64_t word, int64_t timeout);
 LADE_API LADE_MUST_CHECK int lade_spsc_pop_wait(struct lade_spsc *ring, uint64_t *word, int64_t timeout);
 
 /*
- * No push that begins from here on succeeds; what is inside can be popped. Wakes all threads that wait. A push that is under way
- * succeeds or returns LADE_CLOSED; after a pop has returned LADE_CLOSED none succeeds. LADE_OK; LADE_INVALID: a ring without
- * waits.
+ * Closes the ring: no push that begins after this call succeeds; words in the ring can still be popped. Wakes all
+ * waiting threads. A push that is in progress succeeds or returns LADE_CLOSED; after a pop has returned LADE_CLOSED, no
+ * push succeeds.
+ * LADE_OK
+ * LADE_INVALID     the ring was created without waits.
  */
 LADE_API LADE_MUST_CHECK int lade_spsc_close(struct lade_spsc *ring);
 
 /*
- * Every call that is waiting returns LADE_CANCELLED. Later ones wait as usual, and so does a call that is about to wait: one
- * that was refused, but has not yet noted how often the ring was cancelled, misses this cancel. LADE_OK; LADE_INVALID: a
- * ring without waits.
+ * Every waiting call returns LADE_CANCELLED. Later calls wait as usual. A call that is about to wait can miss this
+ * cancel: that is a call that found the ring full or empty, but has not yet read the number of cancels.
+ * LADE_OK
+ * LADE_INVALID     the ring was created without waits.
  */
 LADE_API LADE_MUST_CHECK int lade_spsc_cancel(struct lade_spsc *ring);
 
 /*
- * The words inside. Exact when no push or pop is under way. Otherwise at least the words whose push happens before the call less
- * all whose pop does not happen after it, and at most the words whose push does not happen after the call less those whose
- * pop happens before it; never more than capacity. So it is off by at most the words of operations under way.
+ * Returns the number of words in the ring. Exact if no push or pop is in progress.
+ * Lower bound otherwise: the words whose push happens before the call, minus all whose pop does not happen after it.
+ * Upper bound otherwise: the words whose push does not happen after the call, minus those whose pop happens before it;
+ * never more than capacity.
+ * So the result is off by at most the words of the operations in progress.
  */
 LADE_API uint64_t lade_spsc_count(const struct lade_spsc *ring);
 
 struct lade_mpmc;
 struct lade_mpmc_handle;
 
-/* As lade_spsc_create(), for at most config->handles threads at a time. */
+/*
+ * Creates a ring for at most config->handles threads at a time. *ring is set on LADE_OK only.
+ * LADE_OK
+ * LADE_INVALID     NULL, or a number out of range.
+ * LADE_NO_MEMORY
+ */
 LADE_API LADE_MUST_CHECK int lade_mpmc_create_sized(struct lade_mpmc **ring, const struct lade_ring_config *config,
                                                     size_t size);
 LADE_MUST_CHECK static inline int lade_mpmc_create(struct lade_mpmc **ring, const struct lade_ring_config *config)
@@ -128,31 +162,45 @@ LADE_MUST_CHECK static inline int lade_mpmc_create(struct lade_mpmc **ring, cons
     return lade_mpmc_create_sized(ring, config, sizeof *config);
 }
 
-/* Frees the ring and its handles; words still in it are dropped. NULL is fine. */
+/* Frees the ring and its handles, and drops the words that are still in it. NULL is allowed. */
 LADE_API void lade_mpmc_destroy(struct lade_mpmc *ring);
 
-/* A free handle, for one thread. LADE_TOO_MANY: each of them was in use when it was looked at. Lock-free. */
+/*
+ * Acquires a free handle, for one thread. Lock-free.
+ * LADE_OK
+ * LADE_TOO_MANY    no free handle was found.
+ */
 LADE_API LADE_MUST_CHECK int lade_mpmc_join(struct lade_mpmc *ring, struct lade_mpmc_handle **handle);
 
-/* Gives the handle back for others. NULL is fine. */
+/* Releases the handle for other threads. NULL is allowed. */
 LADE_API void lade_mpmc_leave(struct lade_mpmc_handle *handle);
 
-/* LADE_OK, LADE_FULL, LADE_CLOSED. */
+/*
+ * Pushes a word.
+ * LADE_OK
+ * LADE_FULL
+ * LADE_CLOSED
+ */
 LADE_API LADE_MUST_CHECK int lade_mpmc_push(struct lade_mpmc_handle *handle, uint64_t word);
 
-/* LADE_OK, LADE_EMPTY; LADE_CLOSED: closed, and every word whose push returned LADE_OK has been popped. */
+/*
+ * Pops a word.
+ * LADE_OK
+ * LADE_EMPTY
+ * LADE_CLOSED      closed, and every word whose push returned LADE_OK has been popped.
+ */
 LADE_API LADE_MUST_CHECK int lade_mpmc_pop(struct lade_mpmc_handle *handle, uint64_t *word);
 
-/* The number pushed, in order, up to the first that would not return LADE_OK. */
+/* Pushes words in order, up to the first push that would not return LADE_OK. Returns the number pushed. */
 LADE_API LADE_MUST_CHECK size_t lade_mpmc_push_many(struct lade_mpmc_handle *handle, const uint64_t *word,
                                                     size_t count);
 
-/* The number popped, up to the first that would not return LADE_OK. */
+/* Pops words, up to the first pop that would not return LADE_OK. Returns the number popped. */
 LADE_API LADE_MUST_CHECK size_t lade_mpmc_pop_many(struct lade_mpmc_handle *handle, uint64_t *word, size_t count);
 
 /*
- * Waiting forms, close, cancel and count, as those of spsc. count is lock-free. Close takes two steps: a push that is under way
- * at the close may succeed after another push returned LADE_CLOSED, until a pop has returned LADE_CLOSED.
+ * Waiting forms, close, cancel and count: contracts and statuses as for spsc. count is lock-free. Close takes two steps: a
+ * push in progress at the close may succeed after another push has returned LADE_CLOSED, until a pop returns LADE_CLOSED.
  */
 LADE_API LADE_MUST_CHECK int lade_mpmc_push_wait(struct lade_mpmc_handle *handle, uint64_t word, int64_t timeout);
 LADE_API LADE_MUST_CHECK int lade_mpmc_pop_wait(struct lade_mpmc_handle *handle, uint64_t *word, int64_t timeout);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * version: that of the headers a program was compiled with, and that of the library it runs with. docs/abi.md says which
- * differences are allowed.
+ * version: the version of the headers that a program was compiled with, and of the library that it runs with.
+ * docs/abi.md lists the differences that are allowed.
  *
  *     if (lade_version_number() < LADE_VERSION_NUMBER)
  *         fprintf(stderr, "lade %s is older than the headers\n", lade_version());
@@ -21,13 +21,13 @@ LADE_BEGIN
 #define LADE_VERSION_MINOR 1
 #define LADE_VERSION_PATCH 0
 
-/* One number that grows with the version: 1.2.3 is 10203. */
+/* One number that increases with each version: 1.2.3 is 10203. */
 #define LADE_VERSION_NUMBER (LADE_VERSION_MAJOR * 10000 + LADE_VERSION_MINOR * 100 + LADE_VERSION_PATCH)
 
-/* Of the library: "MAJOR.MINOR.PATCH". */
+/* Returns the version of the library: "MAJOR.MINOR.PATCH". */
 LADE_API const char *lade_version(void);
 
-/* Of the library, as LADE_VERSION_NUMBER. */
+/* Returns the version of the library in the form of LADE_VERSION_NUMBER. */
 LADE_API uint32_t lade_version_number(void);
 
 LADE_END

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * device: types of batches that lie on a device, shared by loader and feeder. A device is opened by lade/gpu.h and given to
- * a loader in its config. No driver is needed to include this header.
+ * device: types of batches in device memory, shared by loader and feeder. lade/gpu.h opens a device, which a loader
+ * gets in its config. No driver is needed to include this header.
  */
 #ifndef LADE_DEVICE_H
 #define LADE_DEVICE_H
@@ -16,17 +16,17 @@ LADE_BEGIN
 
 struct lade_device;
 
-/* One tensor of a batch. Frozen, as batches hold an array of it. */
+/* One tensor of a batch. Frozen, because batches hold an array of it. */
 struct lade_tensor {
     void *data;                     /* address on the device; opencl: a cl_mem */
-    uint64_t offset;                /* in bytes from there */
-    const void *host;               /* the same bytes on the host; NULL: they are only on the device */
-    const struct lade_shape *shape; /* dim[0] is the rows of this batch */
+    uint64_t offset;                /* in bytes from data */
+    const void *host;               /* the same bytes on the host; NULL: only on the device */
+    const struct lade_shape *shape; /* dim[0] is the number of rows of this batch */
 };
 
 /* When a consumer is done with a batch. */
 enum lade_done {
-    LADE_DONE_NOW,    /* it is done; the device does nothing with the batch any more */
+    LADE_DONE_NOW,    /* at the call; the device has no pending work on the batch */
     LADE_DONE_STREAM, /* when this stream (cl_command_queue, cudaStream_t) has completed its work so far */
     LADE_DONE_EVENT,  /* when this event (cl_event, cudaEvent_t, already recorded) is complete */
 };
@@ -40,7 +40,7 @@ enum lade_device_priority { LADE_PRIORITY_NORMAL, LADE_PRIORITY_LOW, LADE_PRIORI
 struct lade_device_failure {
     const char *call; /* "clEnqueueWriteBuffer", "cudaMemcpyAsync", ... */
     int64_t code;     /* what it returned */
-    char text[256];   /* what the driver says about the code */
+    char text[256];   /* the driver's text for the code */
 };
 
 LADE_END

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DLPack 1: the structs by which libraries hand tensors to each other (Data API and DMLC, dlpack 1.1, 2025). The names and
- * the layout are those of the public standard, for programs that do not have its own header; where that one was included
- * before, it is the one that counts.
+ * DLPack 1: the structs for exchanging tensors between libraries (Data API and DMLC, dlpack 1.1, 2025). Names and
+ * layout are those of the public standard, for programs that do not have its header. If that header was included
+ * before, it takes precedence.
  */
 #ifndef LADE_DLPACK_H
 #define LADE_DLPACK_H
@@ -20,11 +20,11 @@ extern "C" {
 #define DLPACK_MINOR_VERSION 1
 
 typedef struct {
-    uint32_t major; /* another one is another layout, but for the deleter */
+    uint32_t major; /* a different major version may change the layout, except the deleter */
     uint32_t minor;
 } DLPackVersion;
 
-/* Those that lade uses. */
+/* The device types that lade uses. */
 typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLOpenCL = 4 } DLDeviceType;
 
 typedef struct {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report: how a run of a loader went, as shares of time and as JSON.
+ * report: the result of a loader run, as shares of time and as JSON.
  *
- * The caller fills a struct lade_report from zero: lade_report_loader() adds what the loader measured, the other fields are
- * what the caller knows. lade_report_compute() computes rates, shares and the bottleneck; lade_report_json() writes all of it
- * as one JSON object, which `lade feed --json` and the page of `lade feed --html` use.
+ * The caller fills a struct lade_report from zero: lade_report_loader() adds the loader's measurements, the caller sets
+ * the other fields. lade_report_compute() computes rates, shares and the bottleneck. lade_report_json() writes all of
+ * it as one JSON object, which `lade feed --json` and the page of `lade feed --html` use.
  *
  * When not to use it: for live metrics in a loop. Read lade_loader_stats() there.
  *
- * Threads      any number, on different reports, or on one that no thread changes.
+ * Threads      any number of threads, on different reports, or on one that no thread changes.
  * Progress     wait-free, except for the caller's write function.
- * Memory       nothing is allocated. Texts and arrays stay the caller's.
+ * Memory       nothing is allocated. Texts and arrays remain the caller's.
  */
 #ifndef LADE_REPORT_H
 #define LADE_REPORT_H
@@ -83,7 +83,7 @@ struct lade_report {
     struct lade_report_curve loss;  /* batch, loss */
 };
 
-/* Zero where a wait that ends meanwhile makes the later figure the smaller one. */
+/* Zero where a wait that ends in between makes the later figure the smaller one. */
 static inline uint64_t lade_report_difference(uint64_t end, uint64_t begin)
 {
     return end > begin ? end - begin : 0;
@@ -111,9 +111,9 @@ struct lade_report_times {
     double load, use, batch;            /* seconds per batch: loading with all workers, using, and as measured */
     double saved, bound; /* shares of load + use: saved by doing both at once, never negative; and the most possible */
     /*
-     * "consumer": it was busy for at least half of the time, and for a larger share than the workers. "read", "transform",
-     * "plan": the largest share of the workers, which were busy for at least half of theirs. "hand-over": both sides waited
-     * for most of the time, because of too few slots or processors. "none": nothing was measured.
+     * "consumer": it was busy for at least half of the time, and for a larger share than the workers. "read",
+     * "transform", "plan": the largest share of the workers, which were busy for at least half of theirs. "hand-over":
+     * both sides waited for most of the time, because of too few slots or processors. "none": nothing was measured.
      */
     const char *bottleneck;
 };
@@ -134,8 +134,8 @@ LADE_MUST_CHECK static inline int lade_report_compute(const struct lade_report *
 typedef int lade_report_write(void *context, const char *text, size_t size);
 
 /*
- * Writes the report as one line of JSON in UTF-8. Bytes of texts that are not UTF-8 become U+FFFD; <, > and & are escaped, so
- * that the line may stand inside a script element of HTML. Numbers that are not finite are null.
+ * Writes the report as one line of JSON in UTF-8. Bytes of texts that are not UTF-8 become U+FFFD; <, > and & are
+ * escaped, so that the line may stand inside a script element of HTML. Numbers that are not finite are null.
  * LADE_OK
  * LADE_INVALID     the report has fields that this library does not know.
  * else             what write returned.

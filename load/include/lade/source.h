@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source: a data set as numbered samples of one shape, whatever file it lies in.
+ * source: a data set as numbered samples of one shape, independent of the file format.
  *
- * A source has a number of samples, all of one shape and element type; sample i is read into the caller's buffer, with its
- * label. Elements come in the byte order of the machine, in C order. The same text opens the same samples in the same
- * order everywhere.
+ * A source has a number of samples, all of one shape and element type. Sample i is read into the caller's buffer, with
+ * its label. Elements are in the byte order of the machine, in C order. The same text opens the same samples in the
+ * same order everywhere.
  *
- * When not to use it: for samples of different sizes that you do not want scaled to one, and for files that change while
- * they are open. A mapped file that becomes shorter ends the process with SIGBUS, as with every use of mmap.
+ * When not to use it: for samples of different sizes that should not be scaled to one, and for files that change while
+ * they are open. If a mapped file is truncated, SIGBUS ends the process, as with every use of mmap.
  *
- * Threads      any number may read one source at the same time; opening and closing belong to one.
+ * Threads      any number of threads may read one source concurrently; opening and closing: one thread.
  * Progress     reading takes no lock. It waits for the disk where the bytes are not in memory.
- * Memory       in-memory arrays, CIFAR, IDX, npy and records: nothing per sample, files are mapped. synthetic: 128 KiB and
- *              twice the bytes of a sample (2 MiB at most), nothing per sample. images: 16 bytes and the length of its name plus 1 for each
- *              sample, and while a sample is read, the bytes of its file and of the decoded image.
- *              info.index_bytes says it for the source at hand.
- * Errors       a negative status, and the text in struct lade_error. LADE_INVALID: the text or an argument is wrong;
- *              LADE_IO: the system could not open or read; LADE_DAMAGED: the bytes are not what the format says;
- *              LADE_LIMITED: an image is larger than pixels=N allows (2^26), or takes more than 64 passes over so many pixels;
- *              LADE_NO_MEMORY. After an error of a read the content of the buffer is arbitrary; the source stays usable.
+ * Memory       in-memory arrays, CIFAR, IDX, npy and records: nothing per sample, files are mapped.
+ *              synthetic: 128 KiB and twice the bytes of a sample (2 MiB at most), nothing per sample.
+ *              images: for each sample 16 bytes and the length of its name plus 1; while a sample is read, the bytes of
+ *              its file and of the decoded image.
+ *              info.index_bytes reports the size of the index.
+ * Errors       a negative status, and the text in struct lade_error:
+ *              LADE_INVALID    the text or an argument is wrong.
+ *              LADE_IO         the system could not open or read.
+ *              LADE_DAMAGED    the bytes do not match the format.
+ *              LADE_LIMITED    an image is larger than pixels=N allows (2^26), or takes more than 64 passes over N
+ *                              pixels.
+ *              LADE_NO_MEMORY
+ *              After a failed read the content of the buffer is arbitrary; the source stays usable.
  */
 #ifndef LADE_SOURCE_H
 #define LADE_SOURCE_H
@@ -55,14 +60,16 @@ LADE_API size_t lade_dtype_size(enum lade_dtype dtype);
 
 #define LADE_DIMS_MAX 32
 
-/* Frozen, as arrays of it are passed. */
+/* Frozen, because arrays of it are passed. */
 struct lade_shape {
     enum lade_dtype dtype;
     unsigned dims; /* 0: a single element */
     uint64_t dim[LADE_DIMS_MAX];
 };
 
-/* Bytes of a sample of this shape; 0 when a dimension is zero, the dtype is none or the product is above SIZE_MAX / 2. */
+/*
+ * Bytes of a sample of this shape; 0 if a dimension is zero, the dtype is invalid or the product exceeds SIZE_MAX / 2.
+ */
 LADE_API size_t lade_shape_bytes(const struct lade_shape *shape);
 
 #define LADE_ENDLESS UINT64_MAX /* number of samples of a stream */
@@ -74,16 +81,16 @@ struct lade_source_info {
     uint64_t count;                 /* samples; LADE_ENDLESS: a stream, see lade_source_next() */
     struct lade_shape shape;        /* of one sample */
     size_t bytes;                   /* of one sample */
-    uint64_t classes;               /* labels are below it; 0: there are no labels */
+    uint64_t classes;               /* labels are less than this; 0: there are no labels */
     const char *const *class_names; /* NULL, or one for each class */
-    uint64_t index_bytes;           /* memory that the source keeps for its index, all samples together */
+    uint64_t index_bytes;           /* memory of the source's index, for all samples */
 };
 
 /*
- * What a source of one's own brings. read and key are called by any number of threads. Functions that are NULL: label (the
- * library reads the sample), name (the number), key (the number), next (not a stream), close (nothing to do), gather (many reads).
- * gather sets *done on an error, to the index in ids of the sample that failed; after LADE_OK it is not looked at.
- * Where there are classes, a label that is negative or not below them makes its sample LADE_DAMAGED.
+ * The functions of a custom source. Any number of threads call read and key concurrently. A function may be NULL: label
+ * (the library reads the sample), name (the number), key (the number), next (not a stream), close (nothing to do),
+ * gather (repeated reads). On an error gather sets *done to the index in ids of the sample that failed; after LADE_OK
+ * *done is ignored. If there are classes, a sample whose label is negative or not less than classes is LADE_DAMAGED.
  */
 struct lade_source_ops {
     int (*read)(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error);
@@ -99,7 +106,7 @@ struct lade_source_ops {
 struct lade_source;
 
 /*
- * Opens what the text names:
+ * Opens the source that the text names:
  *
  *   synthetic[:count=N|endless,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N|random]
  *   cifar10:DIR[,part=train|test|all] or cifar10:FILE[,FILE...]
@@ -109,13 +116,18 @@ struct lade_source;
  *   records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]
  *   images:DIR[,size=HEIGHTxWIDTH][,pixels=N]
  *
- * A comma or backslash that belongs to a file's name is written with a backslash before it. docs/load.md says what each
- * format promises.
+ * A backslash escapes a comma or backslash in a file name. docs/load.md lists the guarantees of each format.
+ * LADE_OK
+ * LADE_INVALID     the text is wrong.
+ * LADE_IO          the system could not open or read a file, or has no random seed.
+ * LADE_DAMAGED     the bytes do not match the format.
+ * LADE_LIMITED     an image is larger than pixels=N allows, or takes more than 64 passes over N pixels.
+ * LADE_NO_MEMORY
  */
 LADE_API LADE_MUST_CHECK int lade_source_open(struct lade_source **source, const char *text, struct lade_error *error);
 
 struct lade_source_array {
-    const void *samples; /* count samples, one behind the other */
+    const void *samples; /* count samples, contiguous */
     uint64_t count;
     struct lade_shape shape;
     const void *labels; /* count integers of label_dtype, or NULL */
@@ -123,7 +135,13 @@ struct lade_source_array {
     uint64_t classes; /* 0: the largest label + 1 */
 };
 
-/* A source of arrays in memory, which must stay as they are until it is closed. */
+/*
+ * A source of arrays in memory, which must stay unchanged until it is closed.
+ * LADE_OK
+ * LADE_INVALID     no samples, an invalid shape, labels that are not integers, or more than LADE_CLASSES_MAX classes.
+ * LADE_DAMAGED     classes is 0, and a label is negative or not less than LADE_CLASSES_MAX.
+ * LADE_NO_MEMORY
+ */
 LADE_API LADE_MUST_CHECK int lade_source_open_array_sized(struct lade_source **source,
                                                           const struct lade_source_array *array, size_t size,
                                                           struct lade_error *error);
@@ -137,14 +155,14 @@ struct lade_source_synthetic {
     uint64_t count;          /* or LADE_ENDLESS */
     struct lade_shape shape; /* dtype LADE_U8 */
     uint64_t classes;
-    uint64_t
-        skew; /* the first class is this many times as frequent as the last, evenly falling between; 1: all equal */
-    uint64_t duplicates; /* so many samples, strewn over the set, are copies of others that are none */
-    uint64_t seed;       /* any value is as good as another, 0 included */
-    bool random_seed;    /* draw one instead; lade_source_synthetic_seed() reports it */
+    /* The first class is this many times as frequent as the last, with even steps in between; 1: all equal. */
+    uint64_t skew;
+    uint64_t duplicates; /* number of samples, scattered over the set, that copy a sample that is no copy itself */
+    uint64_t seed;       /* any value, 0 included */
+    bool random_seed;    /* draw a seed instead; lade_source_synthetic_seed() reports it */
 };
 
-/* 50,000 samples of CIFAR-10's shape and number of classes, no skew, no duplicates, seed 1. */
+/* 50,000 samples with the shape and number of classes of CIFAR-10, no skew, no duplicates, seed 1. */
 LADE_API void lade_source_synthetic_default_sized(struct lade_source_synthetic *synthetic, size_t size);
 static inline void lade_source_synthetic_default(struct lade_source_synthetic *synthetic)
 {
@@ -152,9 +170,13 @@ static inline void lade_source_synthetic_default(struct lade_source_synthetic *s
 }
 
 /*
- * Content and label are pure functions of seed, shape, classes, skew and the number of the sample (with duplicates, of
- * those two numbers as well), so that any thread makes any sample at any time. Each class has a pattern of its own under
- * noise, so that there is something to learn.
+ * Content and label are pure functions of seed, shape, classes, skew and the sample number (with duplicates, also of
+ * count and duplicates), so any thread can make any sample at any time. Each class has its own pattern under noise, so
+ * that a model can learn it.
+ * LADE_OK
+ * LADE_INVALID     a field out of range.
+ * LADE_IO          the system has no random seed.
+ * LADE_NO_MEMORY
  */
 LADE_API LADE_MUST_CHECK int lade_source_open_synthetic_sized(struct lade_source **source,
                                                               const struct lade_source_synthetic *synthetic,
@@ -166,15 +188,19 @@ static inline LADE_MUST_CHECK int lade_source_open_synthetic(struct lade_source 
     return lade_source_open_synthetic_sized(source, synthetic, sizeof *synthetic, error);
 }
 
-/* The seed in use: that of the struct, or the one that was drawn; 0 where the source is of another kind. */
+/* The seed in use, from the struct or drawn; 0 if the source is of another kind. */
 LADE_API uint64_t lade_source_synthetic_seed(const struct lade_source *source);
 
-/* The sample that sample i is a copy of, or i; i also where the source is of another kind. */
+/* The sample that sample i is a copy of, or i; i also if the source is of another kind. */
 LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source, uint64_t i);
 
 /*
- * A source of one's own; info is copied, what it points to is not. self and what info points to live until close. When
- * this fails, close is not called.
+ * A custom source. info is copied, but not what it points to: self and the objects that info points to must live until
+ * close. On failure close is not called.
+ * LADE_OK
+ * LADE_INVALID     neither read nor next, next without an endless count or the reverse, no samples, a shape that does
+ *                  not match bytes, or more than LADE_CLASSES_MAX classes.
+ * LADE_NO_MEMORY
  */
 LADE_API LADE_MUST_CHECK int lade_source_open_custom_sized(struct lade_source **source,
                                                            const struct lade_source_ops *ops, size_t ops_size,
@@ -187,43 +213,55 @@ static inline LADE_MUST_CHECK int lade_source_open_custom(struct lade_source **s
     return lade_source_open_custom_sized(source, ops, sizeof *ops, self, info, sizeof *info, error);
 }
 
-/* NULL is fine. No thread may be reading. */
+/* NULL is allowed. No thread may be reading. */
 LADE_API void lade_source_close(struct lade_source *source);
 
 /* Valid until the source is closed. */
 LADE_API const struct lade_source_info *lade_source_info(const struct lade_source *source);
 
 /*
- * Reads sample i, info.bytes bytes, into the buffer, which needs no alignment, and its label (LADE_NO_LABEL where there
- * are none), unless label is NULL. LADE_INVALID when i is not below info.count; with an endless source any i will do that
- * the source can make, and LADE_INVALID says that it cannot.
+ * Reads sample i, info.bytes bytes, into the buffer, which needs no alignment, and its label (LADE_NO_LABEL if there
+ * are none), unless label is NULL.
+ * LADE_OK
+ * LADE_INVALID     i is not less than info.count; with an endless source: it cannot make sample i.
+ * else             an error of the source.
  */
 LADE_API LADE_MUST_CHECK int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *label,
                                               struct lade_error *error);
 
 /*
- * Reads samples ids[0] to ids[count - 1], one behind the other, with their labels: faster than one by one. LADE_OK, and *done is
- * count; or the error of sample ids[*done], those before it being read.
+ * Reads samples ids[0] to ids[count - 1] into contiguous memory, with their labels: faster than single reads.
+ * LADE_OK          *done is count.
+ * else             the error of sample ids[*done]; the samples before it were read.
  */
 LADE_API LADE_MUST_CHECK int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t count,
                                                 void *to, int64_t *labels, uint64_t *done, struct lade_error *error);
 
-/* The label alone, without the sample where the format allows that. */
+/*
+ * Reads the label alone, without the sample where the format allows that.
+ * LADE_OK
+ * LADE_INVALID     i is not less than info.count.
+ * else             an error of the source.
+ */
 LADE_API LADE_MUST_CHECK int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label,
                                                struct lade_error *error);
 
 /*
- * A number that stays with the sample: a hash of the file's name below DIR for images, so that it survives files that
- * come and go; i for all others. Different samples have different keys, for images up to 64-bit collisions.
+ * A number that identifies the sample permanently. images: a hash of the file name below DIR, so that adding and
+ * removing files does not change it. All others: i. Different samples have different keys; for images up to 64-bit
+ * collisions.
  */
 LADE_API uint64_t lade_source_key(const struct lade_source *source, uint64_t i);
 
-/* A name for people, cut to size bytes with its final zero: the file below DIR for images, the number for all others. */
+/* A readable name, cut to size bytes including the final zero. images: the file below DIR; all others: the number. */
 LADE_API void lade_source_name(const struct lade_source *source, uint64_t i, char *to, size_t size);
 
 /*
- * The next sample of a stream, with its key; LADE_EMPTY at its end, LADE_INVALID where the source is no stream. Any number
- * of threads may call it; each sample goes to one of them.
+ * Reads the next sample of a stream, with its key. Any number of threads may call it; each sample goes to one of them.
+ * LADE_OK
+ * LADE_EMPTY       the stream has ended.
+ * LADE_INVALID     the source is no stream.
+ * else             an error of the source.
  */
 LADE_API LADE_MUST_CHECK int lade_source_next(struct lade_source *source, void *to, int64_t *label, uint64_t *key,
                                               struct lade_error *error);

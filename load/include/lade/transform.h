@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transform: steps that change one sample: resize, crop, flip, normalise, cast, and functions of one's own.
+ * transform: steps that change one sample: resize, crop, flip, normalise, cast, and custom functions.
  *
- * A pipeline is a list of steps. It is made for one form of sample and says which form comes out. Running it is a pure
- * function of the sample and of (seed, epoch, id): random numbers come from these three and the place of the step in the
- * list, from nothing else, so that the result is the same in any thread and at any time.
+ * A pipeline is a list of steps. It is created for one form of image, and each step determines the form of its output.
+ * Running it is a pure function of the sample and of (seed, epoch, id). Random numbers depend only on these three and
+ * on the position of the step in the list, so the result is the same in any thread and at any time.
  *
  * When not to use it: for samples that are not images in bytes or single-precision numbers.
  *
- * Threads      once its steps are added, any number may run a pipeline at the same time, each with a scratch of its own.
- * Progress     wait-free, but for a function of one's own and the drawing of a crop's place, which repeats with a
+ * Threads      after its steps are added, any number of threads may run a pipeline concurrently, each with its own
+ *              scratch.
+ * Progress     wait-free, except for custom functions and for the position of a random crop, whose draw repeats with a
  *              probability below 2^-31.
- * Memory       two numbers for each row and column of a resized image, while the pipeline lives; running allocates nothing.
- * Alignment    numbers of LADE_F32 lie at multiples of 4 bytes, in all buffers.
- * Errors       LADE_INVALID, LADE_NO_MEMORY; a step that was refused is not in the list.
+ * Memory       two numbers for each row and column of a resized image, until destroy; running allocates nothing.
+ * Alignment    LADE_F32 numbers are aligned to 4 bytes, in all buffers.
+ * Errors       each function that adds a step returns one of these; a rejected step is not in the list:
+ *              LADE_OK
+ *              LADE_INVALID    an argument out of range, or more than 32 steps.
+ *              LADE_NO_MEMORY
  */
 #ifndef LADE_TRANSFORM_H
 #define LADE_TRANSFORM_H
@@ -28,8 +32,8 @@
 LADE_BEGIN
 
 enum lade_layout {
-    LADE_HWC, /* the channels of a pixel lie together */
-    LADE_CHW, /* each channel is a picture of its own */
+    LADE_HWC, /* the channels of a pixel are contiguous */
+    LADE_CHW, /* each channel is a separate plane */
 };
 
 #define LADE_IMAGE_MAX 16384   /* height and width */
@@ -41,7 +45,7 @@ struct lade_image {
     uint32_t height, width, channels;
 };
 
-/* Bytes of such an image; 0 when it is outside the limits above. */
+/* Bytes of such an image; 0 if it is outside the limits above. */
 LADE_API size_t lade_image_bytes(const struct lade_image *image);
 
 /* What the random numbers of a run depend on. */
@@ -51,40 +55,45 @@ struct lade_rng_context {
 
 struct lade_pipeline;
 
-/* A pipeline without steps, which copies. */
+/*
+ * Creates a pipeline without steps, which copies.
+ * LADE_OK
+ * LADE_INVALID     an image outside the limits above.
+ * LADE_NO_MEMORY
+ */
 LADE_API LADE_MUST_CHECK int lade_pipeline_create(struct lade_pipeline **pipeline, const struct lade_image *input);
 
-/* NULL is fine. */
+/* NULL is allowed. */
 LADE_API void lade_pipeline_destroy(struct lade_pipeline *pipeline);
 
-/* The form that goes in. Valid as long as the pipeline. */
+/* The form of the input. Valid as long as the pipeline. */
 LADE_API const struct lade_image *lade_pipeline_input(const struct lade_pipeline *pipeline);
 
-/* The form that comes out behind the steps so far. Valid until a step is added. */
+/* The form of the output after the steps so far. Valid until a step is added. */
 LADE_API const struct lade_image *lade_pipeline_output(const struct lade_pipeline *pipeline);
 
 /* Bytes of scratch that a run needs; may be 0. */
 LADE_API size_t lade_pipeline_scratch(const struct lade_pipeline *pipeline);
 
 /*
- * Bilinear, without smoothing before shrinking. The centre of pixel x of n lies at (x + 1/2) / n; places outside the
- * centres take the pixel at the edge. Places are rounded down to 1/2048 of a pixel. Bytes are computed in integers and
- * rounded to the nearest, halves up; LADE_F32 as a + (b - a) * w along the row, then down the column.
+ * Bilinear, without smoothing before shrinking. The centre of pixel x of n is at (x + 1/2) / n; positions outside the
+ * centres take the pixel at the edge. Positions are rounded down to 1/2048 of a pixel. Bytes are computed in integers
+ * and rounded to the nearest, halves up; LADE_F32 as a + (b - a) * w along the row, then down the column.
  */
 LADE_API LADE_MUST_CHECK int lade_pipeline_resize(struct lade_pipeline *pipeline, uint32_t height, uint32_t width);
 
-/* The rectangle that begins at row top and column left; it lies inside the image. */
+/* The rectangle that begins at row top and column left; it must be inside the image. */
 LADE_API LADE_MUST_CHECK int lade_pipeline_crop(struct lade_pipeline *pipeline, uint32_t top, uint32_t left,
                                                 uint32_t height, uint32_t width);
 
-/* As crop, with what is left over halved, the larger half below and right. */
+/* As crop, centred. If a margin is odd, the larger half is below or on the right. */
 LADE_API LADE_MUST_CHECK int lade_pipeline_crop_centre(struct lade_pipeline *pipeline, uint32_t height, uint32_t width);
 
-/* Puts padding rows and columns of zeros around the image and takes a rectangle of it, each place equally likely. */
+/* Adds padding rows and columns of zeros on each side and takes a rectangle, each position with equal probability. */
 LADE_API LADE_MUST_CHECK int lade_pipeline_crop_random(struct lade_pipeline *pipeline, uint32_t padding,
                                                        uint32_t height, uint32_t width);
 
-/* Left becomes right, with probability 1/2. */
+/* Mirrors left and right, with probability 1/2. */
 LADE_API LADE_MUST_CHECK int lade_pipeline_flip(struct lade_pipeline *pipeline);
 
 /*
@@ -94,13 +103,15 @@ LADE_API LADE_MUST_CHECK int lade_pipeline_flip(struct lade_pipeline *pipeline);
 LADE_API LADE_MUST_CHECK int lade_pipeline_normalise(struct lade_pipeline *pipeline, double scale, const double *mean,
                                                      const double *deviation);
 
-/* x * scale in the other type; to LADE_U8 rounded to the nearest, halves up, cut to 0 .. 255, and 0 for what is no number. */
+/*
+ * x * scale in the other type; to LADE_U8 rounded to the nearest, halves up, clamped to 0 .. 255, and 0 for NaN.
+ */
 LADE_API LADE_MUST_CHECK int lade_pipeline_cast(struct lade_pipeline *pipeline, enum lade_dtype dtype, float scale);
 
 LADE_API LADE_MUST_CHECK int lade_pipeline_layout(struct lade_pipeline *pipeline, enum lade_layout layout);
 
 /*
- * A function of one's own, which gives an image of the form output. It is called by many threads. random stands at
+ * Adds a custom function, which produces an image of the form output. Many threads call it concurrently. random yields
  * numbers that only this step uses. A negative status ends the run, which returns it.
  */
 typedef int lade_transform(void *context, const struct lade_image *input, const void *from,
@@ -108,7 +119,11 @@ typedef int lade_transform(void *context, const struct lade_image *input, const 
 LADE_API LADE_MUST_CHECK int lade_pipeline_call(struct lade_pipeline *pipeline, lade_transform *function, void *context,
                                                 const struct lade_image *output);
 
-/* All steps in order. The three buffers do not overlap. */
+/*
+ * Runs all steps in order. The three buffers must not overlap.
+ * LADE_OK
+ * else             the negative status of a custom function.
+ */
 LADE_API LADE_MUST_CHECK int lade_pipeline_run(const struct lade_pipeline *pipeline, const struct lade_rng_context *rng,
                                                const void *from, void *to, void *scratch);
 
