@@ -310,7 +310,7 @@ struct statistics {
     bool tries;   /* a try-lock was added */
     bool ranges;  /* the program used a nondeterministic integer */
     uint64_t unrolled; /* call site of a loop that --unroll has truncated */
-    char covered[COVER_NAMES][COVER_LENGTH]; /* names of explore_cover that were reached, terminated by an empty one */
+    char covered[COVER_NAMES][COVER_LENGTH]; /* names that explore_cover reached, then an empty one */
 };
 
 extern struct statistics statistics;

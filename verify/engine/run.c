@@ -387,7 +387,7 @@ bool run_guess(struct thread *t, const struct shot *from, word value)
 {
     static char kept[STACK_SIZE];
     static struct thread before;
-    enum { BELOW = 512, HEAD = offsetof(struct thread, shot) }; /* below: stack space that functions use in the meantime */
+    enum { BELOW = 512, HEAD = offsetof(struct thread, shot) }; /* below: stack used by functions */
     char *low = (char *)(t->sp < from->sp ? t->sp : from->sp) - BELOW;
     word now[STORED], then[STORED];
     uint64_t state = spin_state(t);

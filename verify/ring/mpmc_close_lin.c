@@ -1,5 +1,5 @@
 /* harness
- * property: with one pusher beside the thread that closes, a bounded queue closed in one step explains all results, FULL, EMPTY and CLOSED included
+ * property: with one pusher beside the thread that closes, the mpmc ring with waits is linearizable to a bounded queue that is closed in one step, including FULL, EMPTY and CLOSED
  * engines: explore
  * threads: 3
  * bound: mpmc; capacity 1; two pushes, two pops, a push and close
@@ -30,8 +30,8 @@ struct lin_queue {
 };
 
 /*
- * push: LADE_OK, LADE_FULL, LADE_CLOSED; pop: the word, or LADE_EMPTY, LADE_CLOSED. Closing takes one step, or with TWO_STEPS
- * two: pushes in progress may still succeed until a pop returns LADE_CLOSED.
+ * push: LADE_OK, LADE_FULL, LADE_CLOSED; pop: the word, or LADE_EMPTY, LADE_CLOSED. Closing takes one step, or with
+ * TWO_STEPS two: pushes in progress may still succeed until a pop returns LADE_CLOSED.
  */
 static bool lin_step(void *state, int operation, long argument, long result)
 {

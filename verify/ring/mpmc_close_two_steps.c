@@ -1,5 +1,5 @@
 /* harness
- * property: a bounded queue that is closed in two steps explains all results of mpmc: until a pop returns CLOSED, pushes in progress may succeed although others were refused
+ * property: the mpmc ring is linearizable to a bounded queue that is closed in two steps: until a pop returns CLOSED, pushes in progress may succeed although others were refused
  * engines: explore
  * threads: 3
  * bound: mpmc; capacity 1; a push, a push and a pop, a push and close

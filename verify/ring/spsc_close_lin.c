@@ -1,5 +1,5 @@
 /* harness
- * property: a bounded queue closed in one step explains all results of spsc with waits, FULL, EMPTY and CLOSED included
+ * property: the spsc ring with waits is linearizable to a bounded queue that is closed in one step, including FULL, EMPTY and CLOSED
  * engines: explore
  * threads: 3
  * bound: spsc; capacity 1; two pushes, two pops, close
