@@ -88,7 +88,7 @@ static void print_times(FILE *to, const struct feed *f, const struct figures *g)
     print_overlap(to, t);
     fprintf(to, "  memory       %.1f MB at most", (double)g->report.peak_memory / 1e6);
     if (f->anonymous > 0)
-        fprintf(to, ", %.1f MB at the end that are no file's", (double)f->anonymous / 1e6);
+        fprintf(to, ", %.1f MB of anonymous memory at the end", (double)f->anonymous / 1e6);
     fprintf(to, "; %s bytes a slot\n", grouped(f->stats.slot_bytes));
 }
 
