@@ -75,7 +75,7 @@ static inline void lade_slots_filled(struct lade_slots *s, uint64_t number)
 static inline bool lade_slots_baton(struct lade_slots *s, uint64_t *number)
 {
     LADE_STEP();
-    /* Acquires the work of the last holder. If this load misses a slot, the current holder observes the slot. */
+    /* Acquires the work of the last holder. If the baton is taken, its holder observes the filled slot. */
     uint64_t baton = atomic_load_explicit(&s->baton, memory_order_seq_cst); /* [feeder.baton] -> [feeder.passed] */
     if (baton % 2)
         return false;

@@ -386,7 +386,10 @@ static void lose(struct lade_mpmc_handle *h, enum side side, uint32_t *lost)
         atomic_store_explicit(&h->ring->ticket[side].asked, h->cursor[side] + COURTESY, memory_order_relaxed);
 }
 
-/* Moves to the ticket after the one just done, and publishes a hint every HINT_EVERY tickets. */
+/*
+ * Moves to the ticket after the one just done, and publishes a hint at every HINT_EVERY-th position,
+ * and at each ticket while a thread asks.
+ */
 static void advance(struct lade_mpmc_handle *h, enum side side, uint32_t lost)
 {
     struct lade_mpmc *r = h->ring;

@@ -91,8 +91,8 @@ static inline void count_dead(struct array *a, const struct cell *c, const struc
 }
 
 /*
- * Call it inside a read section. Stores the previous val in *before. In a table of byte strings new is a record, and a
- * record that is removed is retired here.
+ * Call it inside a read section. Stores the previous val in *before. In a table of byte strings new is a record, and the
+ * record that it replaces is retired here; the record of a removed key stays in its cell.
  */
 static inline int change(struct lade_table *t, const struct sought *s, enum action action, uint64_t new,
                          uint64_t *before)

@@ -141,8 +141,8 @@ static void last_put(struct lade_ref *ref)
     struct array *a = (struct array *)((char *)ref - offsetof(struct array, ref));
 
     /*
-     * During the grace period, threads that entered here may have removed records from the next array and added them to
-     * limbo. Readers that entered there since it began may reference them: a second grace period waits for these
+     * During the grace period, threads that entered here may have replaced records of the next array and added the old
+     * ones to limbo. Readers that entered there since it began may reference them: a second grace period waits for these
      * readers.
      */
     if (atomic_load_explicit(&a->limbo, memory_order_relaxed))

@@ -271,9 +271,10 @@ LADE_API void lade_bag_give_back_many(struct lade_bag_handle *handle, struct lad
 /*
  * Calls visit(context, element) for each element until it returns false. An element that is in the bag from the
  * beginning to the end of the call is visited exactly once; others are visited at most once for each time that they are
- * put. visit() may read the element until it returns, and must not use the handle. A visit counts as one sample of the
- * element, except for words without LADE_BAG_EVICT_OLDEST. Under LADE_BAG_EVICT_OLDEST, older elements come first.
- * *visited (may be NULL) is the number of calls.
+ * put. visit() may read the element until it returns, and must not use the handle. A visit increments the
+ * element's number of times sampled (lade_loan.times), except for words without LADE_BAG_EVICT_OLDEST. It never removes
+ * the element, and counts neither in lade_bag_stats.sampled nor for samples_per_insert. Under
+ * LADE_BAG_EVICT_OLDEST, older elements come first. *visited (may be NULL) is the number of calls.
  * LADE_OK
  * LADE_CANCELLED   visit returned false.
  */

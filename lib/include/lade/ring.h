@@ -17,9 +17,10 @@
  *              does after the pop. Everything that it did before a close happens before every return of LADE_CLOSED.
  * EMPTY, FULL  mpmc is linearizable: each operation takes effect at one instant during its call. EMPTY: at that instant
  *              the ring held nothing. FULL: at that instant it held exactly capacity words. The exception is
- *              close, see lade_mpmc_close(). spsc without waits publishes with a plain store, which may become visible to the other side after the call has returned.
- *              There, EMPTY and FULL are true of what was visible, and both sides can fail at the same time. With a
- *              seq_cst fence after each call, or with waits, spsc is linearizable too.
+ *              close, see lade_mpmc_close(). spsc without waits publishes with a plain store, which may become
+ *              visible to the other side after the call has returned. There, EMPTY and FULL are true of what was
+ *              visible, and both sides can fail at the same time. With a seq_cst fence after each call, or with waits,
+ *              spsc is linearizable too.
  * Waits        the _wait forms, close and cancel require a ring whose config sets waits. Each push and pop on such a
  *              ring checks for waiting threads and wakes all of them. Cost: mpmc one or two loads; spsc publishes with
  *              a read-modify-write or a seq_cst store. Without waits these functions return LADE_INVALID, and push and
@@ -199,8 +200,9 @@ LADE_API LADE_MUST_CHECK size_t lade_mpmc_push_many(struct lade_mpmc_handle *han
 LADE_API LADE_MUST_CHECK size_t lade_mpmc_pop_many(struct lade_mpmc_handle *handle, uint64_t *word, size_t count);
 
 /*
- * Waiting forms, close, cancel and count: contracts and statuses as for spsc. count is lock-free. Close takes two steps: a
- * push in progress at the close may succeed after another push has returned LADE_CLOSED, until a pop returns LADE_CLOSED.
+ * Waiting forms, close, cancel and count: contracts and statuses as for spsc. count is lock-free. Close takes two
+ * steps: a push in progress at the close may succeed after another push has returned LADE_CLOSED, until a pop returns
+ * LADE_CLOSED.
  */
 LADE_API LADE_MUST_CHECK int lade_mpmc_push_wait(struct lade_mpmc_handle *handle, uint64_t word, int64_t timeout);
 LADE_API LADE_MUST_CHECK int lade_mpmc_pop_wait(struct lade_mpmc_handle *handle, uint64_t *word, int64_t timeout);

@@ -200,7 +200,7 @@ LADE_API LADE_MUST_CHECK int lade_split_shares(const uint32_t *weights, unsigned
 struct lade_split_stats {
     uint64_t keys, groups, contents; /* recorded; exact store */
     uint64_t entries;                /* compact: held; arrays: bits set */
-    uint64_t conflicts, dropped;     /* results of route since creation */
+    uint64_t conflicts, dropped;     /* counted by route and pin since creation */
     uint64_t bytes;                  /* of table, filter or arrays */
     /* compact, arrays: for the next item that is not yet recorded, computed from the contents. */
     double collision;   /* probability that it is confused with another item */

@@ -22,10 +22,11 @@
  *              from mmap, never from malloc. While the table grows, the old and the new array exist. The library's
  *              thread frees the old one; the first create of a process starts that thread (LADE_NO_MEMORY if it
  *              cannot).
- * Stopped      a thread that stops forever inside an operation blocks no other thread, and growth continues. It delays
- *              the release of old arrays. These then take at most twice the memory of the table at its largest during
- *              that time (or of 1 MiB), plus one array that the thread still references. Cells of removed keys are then
- *              not reused: the table itself grows with the number of different keys inserted during that time.
+ * Stopped      a thread that stops forever inside an operation blocks no other thread, and growth continues. It
+ *              prevents the release of old arrays. These then take at most twice the memory of the table at its largest
+ *              during that time (or of 1 MiB), plus at most one array that the thread holds. It costs nothing else,
+ *              except that cells of removed keys are then not reused: the table itself grows with the number of
+ *              different keys inserted during that time.
  * Signals      a signal handler may call get on a table that it interrupted, whatever the operation.
  * Fork         a child has its own copy and may use it. Exception: if a thread other than the one that forks was
  *              registered with liburcu directly, the child may only exec or _exit, because liburcu does not forget that

@@ -191,7 +191,7 @@ struct lade_batch {
     const int64_t *labels; /* LADE_NO_LABEL where there are none */
     const uint64_t *ids;   /* numbers of the samples in the source; with an endless source their keys */
     uint64_t faults;       /* samples that were skipped or substituted; of a stream 0, see lade_loader_stats() */
-    bool last;             /* the last batch of its epoch; of a stream: it is shorter than the others */
+    bool last;             /* next returns no further batch of its epoch; of a stream: it is shorter than the others */
     unsigned tensors;
     struct lade_tensor tensor[LADE_TENSORS_MAX]; /* LADE_SAMPLES and LADE_LABELS, on the device if there is one */
     void *ready;                /* event that completes with the copy: cl_event, cudaEvent_t; NULL: no copy pending */

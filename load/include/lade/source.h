@@ -118,7 +118,7 @@ struct lade_source;
  *
  * A backslash escapes a comma or backslash in a file name. docs/load.md lists the guarantees of each format.
  * LADE_OK
- * LADE_INVALID     the text is wrong.
+ * LADE_INVALID     the text is wrong, a folder has no images, or this build cannot decode them.
  * LADE_IO          the system could not open or read a file, or has no random seed.
  * LADE_DAMAGED     the bytes do not match the format.
  * LADE_LIMITED     an image is larger than pixels=N allows, or takes more than 64 passes over N pixels.
@@ -138,7 +138,8 @@ struct lade_source_array {
 /*
  * A source of arrays in memory, which must stay unchanged until it is closed.
  * LADE_OK
- * LADE_INVALID     no samples, an invalid shape, labels that are not integers, or more than LADE_CLASSES_MAX classes.
+ * LADE_INVALID     no samples, an invalid shape, labels that are not integers, more than LADE_CLASSES_MAX classes,
+ *                  or more than SIZE_MAX / 2 bytes.
  * LADE_DAMAGED     classes is 0, and a label is negative or not less than LADE_CLASSES_MAX.
  * LADE_NO_MEMORY
  */
