@@ -6,7 +6,7 @@ A tag trails the statement of its access (or the brace that opens the block):
     atomic_store_explicit(&slot->state, FULL, memory_order_release); /* [bag.publish] -> [bag.take] */
 
 It names the site, the sites that it synchronises with, and, where some weakening is known to be harmless, the reason:
-`/* [bag.a] -> [bag.b] keep: reason */`. The scan is lexical: the library writes its orders out (STYLE.md), so no
+`/* [bag.a] -> [bag.b] keep: reason */`. The scan is lexical: the library writes its orders out in each call, so no
 preprocessor is needed to find them, and whatever cannot be read this way is an error.
 """
 from __future__ import annotations
