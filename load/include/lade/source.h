@@ -29,48 +29,12 @@
 #define LADE_SOURCE_H
 
 #include <lade/error.h>
+#include <lade/schema.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 LADE_BEGIN
-
-enum lade_dtype {
-    LADE_BOOL, /* one byte, 0 or 1 */
-    LADE_U8,
-    LADE_I8,
-    LADE_U16,
-    LADE_I16,
-    LADE_U32,
-    LADE_I32,
-    LADE_U64,
-    LADE_I64,
-    LADE_F16,
-    LADE_F32,
-    LADE_F64,
-    LADE_C64, /* two LADE_F32 */
-    LADE_C128,
-};
-
-/* "u8", "f32", ...; NULL outside the enumeration. */
-LADE_API const char *lade_dtype_name(enum lade_dtype dtype);
-
-/* Bytes of one element; 0 outside the enumeration. */
-LADE_API size_t lade_dtype_size(enum lade_dtype dtype);
-
-#define LADE_DIMS_MAX 32
-
-/* Frozen, because arrays of it are passed. */
-struct lade_shape {
-    enum lade_dtype dtype;
-    unsigned dims; /* 0: a single element */
-    uint64_t dim[LADE_DIMS_MAX];
-};
-
-/*
- * Bytes of a sample of this shape; 0 if a dimension is zero, the dtype is invalid or the product exceeds SIZE_MAX / 2.
- */
-LADE_API size_t lade_shape_bytes(const struct lade_shape *shape);
 
 #define LADE_ENDLESS UINT64_MAX /* number of samples of a stream */
 #define LADE_NO_LABEL INT64_C(-1)
@@ -84,6 +48,8 @@ struct lade_source_info {
     uint64_t classes;               /* labels are less than this; 0: there are no labels */
     const char *const *class_names; /* NULL, or one for each class */
     uint64_t index_bytes;           /* memory of the source's index, for all samples */
+    /* NULL: one field of the shape above, and the label. Else shape and bytes are those of field 0 if it is fixed. */
+    const struct lade_schema *schema;
 };
 
 /*
@@ -101,6 +67,10 @@ struct lade_source_ops {
     void (*close)(void *self);
     int (*gather)(void *self, const uint64_t *ids, uint64_t count, void *to, int64_t *labels, uint64_t *done,
                   struct lade_error *error);
+    /* With a schema. Steps of the ragged dimension of a field of sample i, from the index, without reading the data. */
+    int (*length)(void *self, uint64_t i, unsigned field, uint64_t *length, struct lade_error *error);
+    /* With a schema. Reads the wanted parts of all fields of sample i, one view for each field. */
+    int (*read_fields)(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error);
 };
 
 struct lade_source;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schema: the named fields of a sample.
+ *
+ * A field has an element type and a shape. One leading dimension may be ragged: its length differs between samples. A
+ * source without a schema has one field of fixed shape and at most one integer label.
+ */
+#ifndef LADE_SCHEMA_H
+#define LADE_SCHEMA_H
+
+#include <lade/api.h>
+#include <stddef.h>
+#include <stdint.h>
+
+LADE_BEGIN
+
+enum lade_dtype {
+    LADE_BOOL, /* one byte, 0 or 1 */
+    LADE_U8,
+    LADE_I8,
+    LADE_U16,
+    LADE_I16,
+    LADE_U32,
+    LADE_I32,
+    LADE_U64,
+    LADE_I64,
+    LADE_F16,
+    LADE_F32,
+    LADE_F64,
+    LADE_C64, /* two LADE_F32 */
+    LADE_C128,
+};
+
+/* "u8", "f32", ...; NULL outside the enumeration. */
+LADE_API const char *lade_dtype_name(enum lade_dtype dtype);
+
+/* Bytes of one element; 0 outside the enumeration. */
+LADE_API size_t lade_dtype_size(enum lade_dtype dtype);
+
+#define LADE_DIMS_MAX 32
+
+/* Frozen, because arrays of it are passed. */
+struct lade_shape {
+    enum lade_dtype dtype;
+    unsigned dims; /* 0: a single element */
+    uint64_t dim[LADE_DIMS_MAX];
+};
+
+/*
+ * Bytes of a sample of this shape; 0 if a dimension is zero, the dtype is invalid or the product exceeds SIZE_MAX / 2.
+ */
+LADE_API size_t lade_shape_bytes(const struct lade_shape *shape);
+
+#define LADE_FIELDS_MAX 16
+#define LADE_FIELD_DIMS_MAX 8
+#define LADE_NO_FIELD (-1)
+
+/* Frozen, because arrays of it are passed. */
+struct lade_field {
+    const char *name;
+    enum lade_dtype dtype;
+    unsigned dims; /* of dim; 0: a single element */
+    uint64_t dim[LADE_FIELD_DIMS_MAX];
+    /* 0: the shape is dim. Else the shape is L x dim, where L differs between samples, from 0 to ragged_max. */
+    uint64_t ragged_max;
+};
+
+/* Fields by number, or LADE_NO_FIELD. */
+struct lade_schema {
+    unsigned fields;
+    const struct lade_field *field;
+    int label; /* an integer of fixed shape, one element: for class statistics */
+    int key;   /* identifies a sample permanently; routes it in a split */
+    int group; /* routes all samples with one value to one part of a split */
+};
+
+/*
+ * Where a read stores one field of one sample, and which part of it: length steps of the ragged dimension, starting at
+ * step from. A fixed field has from 0 and length 1. Frozen, because arrays of it are passed.
+ */
+struct lade_view {
+    void *data; /* needs no alignment. NULL: this field is not wanted */
+    uint64_t from, length;
+};
+
+LADE_END
+
+#endif
