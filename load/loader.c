@@ -315,11 +315,14 @@ static void add_unfinished(const struct lade_worker *w, int64_t now, struct lade
 
 static void measure(const struct lade_loader *l, struct lade_loader_stats *stats)
 {
+    const bool varies = l->fields && lade_fields_limits(l);
     const uint64_t batch = l->config.batch, length = l->order.shards ? lade_order_length(&l->order, UINT64_MAX) : 0;
 
     *stats = (struct lade_loader_stats){
         .samples = l->config.drop_last ? length / batch * batch : length,
-        .batches = l->config.drop_last ? length / batch : length / batch + (length % batch != 0),
+        .batches = varies                ? 0
+                   : l->config.drop_last ? length / batch
+                                         : length / batch + (length % batch != 0),
         .part = l->order.members,
         .delivered = l->delivered,
         .delivered_samples = l->delivered_samples,

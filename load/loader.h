@@ -13,11 +13,12 @@
 #include <lade/thread.h>
 #include <pthread.h>
 
-#define LADE_BATCH_TENSORS 2u /* samples and labels */
+#define LADE_BATCH_TENSORS 2u /* samples and labels, of a source without a schema */
 
 /*
- * Memory of one batch: one block with the samples, followed, aligned to LADE_DEVICE_ALIGN, by the labels. After the
- * consumer took it, the batch and each exported tensor hold it. When the last of them lets go, it returns to its slot,
+ * Memory of one batch: one block with its tensors, each aligned to LADE_DEVICE_ALIGN. Without fields these are the
+ * samples, followed by the labels; with fields see loader_fields.c, and the labels lie elsewhere. After the consumer
+ * took it, the batch and each exported tensor hold it. When the last of them lets go, it returns to its slot,
  * or is freed if it was detached.
  */
 struct lade_memory {
@@ -27,12 +28,13 @@ struct lade_memory {
     bool on_device, detached;
     unsigned exported; /* bit i: tensor i was exported */
     void *block;
-    int64_t *labels; /* inside the block; for device memory a copy on the host */
+    int64_t *labels; /* inside the block; for device memory and with fields separate, on the host */
     uint64_t *ids;
     uint64_t number; /* of the batch, for the trace */
-    struct lade_shape shape[LADE_BATCH_TENSORS];
+    uint64_t count;  /* samples of the batch */
+    struct lade_shape shape[LADE_TENSORS_MAX];
     /* On a device only: the copy; and what the batch (0) and the exported tensors (1 + i) wait for before reuse. */
-    void *ready, *done[1 + LADE_BATCH_TENSORS];
+    void *ready, *done[1 + LADE_TENSORS_MAX];
     _Atomic unsigned marks; /* bit i: done[i] was recorded */
 };
 
@@ -48,6 +50,9 @@ struct lade_batch_buffer {
     uint64_t count, epoch, faults;
     uint64_t from; /* samples of this shard before it in its epoch */
     struct lade_cursor end;
+    /* With fields: offsets of the tensors in the block, and its bytes in use; see loader_fields.c. */
+    size_t offset[LADE_TENSORS_MAX], bytes;
+    uint64_t steps[LADE_TENSORS_MAX];
     int status; /* of the sample that ended the batch */
     struct lade_error error;
 };
@@ -90,6 +95,8 @@ struct lade_worker {
     struct lade_bag_handle *bag;
     struct lade_walk walk;
     uint8_t *input, *scratch; /* of the pipeline */
+    struct lade_row *row;     /* with fields: of the batch that it makes */
+    uint64_t *lengths;
     _Atomic int64_t begin;
     _Atomic int64_t waits_since; /* 0: it does not wait */
     _Atomic uint64_t read_time, transform_time, wait_time, running_time;
@@ -99,10 +106,12 @@ struct lade_stage;
 
 struct lade_loader {
     struct lade_loader_config config;
-    struct lade_ref users;                       /* the owner, exported tensors and detached batches */
-    struct lade_shape shape[LADE_BATCH_TENSORS]; /* of a whole batch */
-    struct lade_stage *stage;                    /* NULL: batches are used in their host buffers */
-    uint32_t generation;                         /* of the process that runs the workers, see fork.h */
+    struct lade_ref users;                     /* the owner, exported tensors and detached batches */
+    unsigned tensors;                          /* of a batch */
+    struct lade_shape shape[LADE_TENSORS_MAX]; /* of a whole batch */
+    struct lade_fields *fields;                /* NULL: batches have samples and labels */
+    struct lade_stage *stage;                  /* NULL: batches are used in their host buffers */
+    uint32_t generation;                       /* of the process that runs the workers, see fork.h */
     struct lade_order order;
     size_t input_bytes, sample_bytes, scratch_bytes;
     unsigned buffers, buffers_max; /* created, and maximum */
@@ -145,6 +154,11 @@ void lade_job_plan(const struct lade_loader *l, struct lade_walk *walk, struct l
 /* Lists its samples, after it is planned. */
 void lade_job_list(const struct lade_loader *l, struct lade_walk *walk, const struct lade_job *job, uint64_t *ids,
                    uint64_t count);
+
+/* Samples between two checks whether a worker is stopped. */
+#define LADE_AT_ONCE 64
+/* A sample that cannot be read is replaced this many times at most. */
+#define LADE_SUBSTITUTES_MAX 16
 
 /* Reads and transforms one sample. */
 int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, int64_t *label,
@@ -269,6 +283,27 @@ bool lade_shuffle_is_over(const struct lade_loader *l);
 /* For workers: the fields of a batch that are known before it is read, and the epoch of its sample i. */
 void lade_shuffle_list(const struct lade_loader *l, uint64_t batch, struct lade_batch_buffer *slot);
 uint64_t lade_shuffle_epoch(const struct lade_loader *l, uint64_t batch, uint64_t i);
+
+/*
+ * Batches with a tensor for each field, see loader_fields.c. Whether the loader has them; create (shapes and sizes of the
+ * loader) and free.
+ */
+bool lade_fields_wanted(const struct lade_loader_config *config);
+int lade_fields_create(struct lade_loader *l, struct lade_error *error);
+void lade_fields_free(struct lade_loader *l);
+/* Bytes of a block, and offset of the labels without fields. */
+size_t lade_fields_block(const struct lade_loader *l);
+/* Whether batches end before a total of steps; reduces count to the samples of ids that fit. */
+bool lade_fields_limits(const struct lade_loader *l);
+uint64_t lade_fields_fit(const struct lade_loader *l, const uint64_t *ids, uint64_t count);
+/* Memory of a worker. */
+bool lade_fields_prepare(struct lade_worker *w);
+/* Makes the batch whose samples are listed. False: the worker is superseded. */
+bool lade_fields_fill(struct lade_worker *w, struct lade_batch_buffer *slot);
+/* Sets the shapes of a batch. */
+void lade_fields_show(struct lade_memory *m, const struct lade_batch_buffer *slot);
+/* The shape of the pipeline's output. */
+struct lade_shape lade_loader_output(const struct lade_pipeline *pipeline);
 
 /* False in a child of fork(), which has the memory but not the workers; and what next returns there. */
 bool lade_loader_is_here(const struct lade_loader *l);

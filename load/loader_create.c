@@ -65,6 +65,8 @@ static int check(const struct lade_loader_config *c, struct lade_error *error)
         return refuse(error, "the buffer of a stream holds two batches at least, and 2^30 samples at most");
     if (info->count == LADE_ENDLESS && (c->buffer == 0 || c->shards > 1 || c->draw != LADE_DRAW_ONCE))
         return refuse(error, "an endless source goes with a buffer, one shard and no draws by weight");
+    if (c->pipeline_field > 0 && (!c->pipeline || !lade_fields_wanted(c)))
+        return refuse(error, "a field for the pipeline is named, but there is no pipeline, or no schema");
     if (info->count == 0)
         return lade_fail(error, LADE_EMPTY, NULL, LADE_NO_OFFSET, "the source has no samples");
     return LADE_OK;
@@ -92,20 +94,23 @@ static void fill_in(struct lade_loader_config *c)
         c->align = LADE_DEVICE_ALIGN;
 }
 
+struct lade_shape lade_loader_output(const struct lade_pipeline *pipeline)
+{
+    const struct lade_image *image = lade_pipeline_output(pipeline);
+    const uint64_t h = image->height, w = image->width, n = image->channels;
+    const bool channels_first = image->layout == LADE_CHW;
+
+    return (struct lade_shape){.dtype = image->dtype,
+                               .dims = 3,
+                               .dim = {channels_first ? n : h, channels_first ? h : w, channels_first ? w : n}};
+}
+
 /* Shapes of the samples, as output by the pipeline or the source, and of their labels. */
 static void set_shapes(struct lade_loader *l)
 {
     const struct lade_loader_config *c = &l->config;
-    const struct lade_image *image = c->pipeline ? lade_pipeline_output(c->pipeline) : NULL;
-    struct lade_shape sample = lade_source_info(c->source)->shape;
+    struct lade_shape sample = c->pipeline ? lade_loader_output(c->pipeline) : lade_source_info(c->source)->shape;
 
-    if (image) {
-        const uint64_t h = image->height, w = image->width, n = image->channels;
-        const bool channels_first = image->layout == LADE_CHW;
-        sample = (struct lade_shape){.dtype = image->dtype,
-                                     .dims = 3,
-                                     .dim = {channels_first ? n : h, channels_first ? h : w, channels_first ? w : n}};
-    }
     if (sample.dims == LADE_DIMS_MAX) { /* one dimension is needed for the rows */
         sample.dims--;
         sample.dim[sample.dims - 1] *= sample.dim[sample.dims];
@@ -113,6 +118,7 @@ static void set_shapes(struct lade_loader *l)
     memmove(sample.dim + 1, sample.dim, sample.dims * sizeof *sample.dim);
     sample.dims++;
     sample.dim[0] = c->batch;
+    l->tensors = LADE_BATCH_TENSORS;
     l->shape[LADE_SAMPLES] = sample;
     l->shape[LADE_LABELS] = (struct lade_shape){.dtype = LADE_I64, .dims = 1, .dim = {c->batch}};
 }
@@ -121,9 +127,11 @@ static int set_sizes(struct lade_loader *l, struct lade_error *error)
 {
     const struct lade_loader_config *c = &l->config;
 
+    l->scratch_bytes = c->pipeline ? lade_pipeline_scratch(c->pipeline) : 0;
+    if (lade_fields_wanted(c))
+        return lade_fields_create(l, error);
     l->input_bytes = lade_source_info(c->source)->bytes;
     l->sample_bytes = c->pipeline ? lade_image_bytes(lade_pipeline_output(c->pipeline)) : l->input_bytes;
-    l->scratch_bytes = c->pipeline ? lade_pipeline_scratch(c->pipeline) : 0;
     if (c->pipeline && lade_image_bytes(lade_pipeline_input(c->pipeline)) != l->input_bytes)
         return refuse(error, "the pipeline takes samples of another size than the source has");
     if (l->sample_bytes == 0 || l->sample_bytes > SIZE_MAX / 4 / c->batch)
@@ -151,7 +159,7 @@ int lade_worker_add(struct lade_loader *l, struct lade_worker **worker, struct l
         w->input = lade_heap_get(l->config.alloc, 1, l->input_bytes);
         w->scratch = lade_heap_get(l->config.alloc, 1, l->scratch_bytes + 1);
     }
-    if (l->config.pipeline && (!w->input || !w->scratch))
+    if ((l->config.pipeline && (!w->input || !w->scratch)) || (l->fields && !lade_fields_prepare(w)))
         return out_of_memory(error);
     if (!l->bag) {
         int status = lade_batch_buffer_init(l, l->buffers, error);
@@ -225,10 +233,13 @@ static void free_loader(struct lade_ref *users)
         lade_heap_put(l->config.alloc, l->worker[i].input);
         lade_heap_put(l->config.alloc, l->worker[i].scratch);
         lade_heap_put(l->config.alloc, l->worker[i].ids);
+        lade_heap_put(l->config.alloc, l->worker[i].row);
+        lade_heap_put(l->config.alloc, l->worker[i].lengths);
         lade_walk_free(&l->worker[i].walk);
     }
     lade_bag_destroy(l->bag);
     lade_shuffle_free(l);
+    lade_fields_free(l);
     lade_order_free(&l->order);
     lade_heap_put(l->config.alloc, (void *)l->ring.free);
     lade_heap_put(l->config.alloc, (void *)l->ring.place);

@@ -166,11 +166,12 @@ static int enqueue(struct lade_loader *l, struct lade_memory *to, const struct l
     const struct lade_device *device = l->config.device;
     const struct lade_backend *b = device->backend;
     struct lade_device_failure failure;
-    const size_t bytes = lade_memory_labels(l, from->planned) + (size_t)from->count * sizeof *from->labels;
+    const size_t bytes =
+        l->fields ? from->bytes : lade_memory_labels(l, from->planned) + (size_t)from->count * sizeof *from->labels;
     const unsigned marks = atomic_load_explicit(&to->marks, memory_order_relaxed); /* the slot's state carries it */
     int status = LADE_OK;
 
-    for (unsigned i = 0; i <= LADE_BATCH_TENSORS && status == LADE_OK; i++)
+    for (unsigned i = 0; i <= l->tensors && status == LADE_OK; i++)
         if (marks & 1u << i)
             status = b->after(device->self, to->done[i], &failure);
     if (status == LADE_OK)
@@ -302,7 +303,7 @@ static int device_or_await(void *context, int64_t *until)
     int complete = is_complete(m->loader, m->ready);
     const unsigned marks = w->all_marks ? atomic_load_explicit(&m->marks, memory_order_relaxed) : 0;
 
-    for (unsigned i = 0; i <= LADE_BATCH_TENSORS && complete == 1; i++)
+    for (unsigned i = 0; i <= m->loader->tensors && complete == 1; i++)
         if (marks & 1u << i)
             complete = is_complete(m->loader, m->done[i]);
     if (complete != 0)

@@ -19,6 +19,8 @@ size_t lade_memory_labels(const struct lade_loader *l, uint64_t samples)
 
 size_t lade_memory_block(const struct lade_loader *l)
 {
+    if (l->fields)
+        return round_up(lade_fields_block(l), l->config.align);
     return round_up(lade_memory_labels(l, l->config.batch) + (size_t)l->config.batch * sizeof(int64_t),
                     l->config.align);
 }
@@ -54,15 +56,18 @@ static int get_device(struct lade_memory *m, struct lade_device_failure *failure
     const struct lade_device *device = l->config.device;
     const struct lade_backend *b = device->backend;
 
-    m->labels = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *m->labels);
-    if (!m->labels)
-        return LADE_NO_MEMORY;
     int status = b->device_get(device->self, lade_memory_block(l), &m->block, failure);
     if (status == LADE_OK)
         status = b->event_get(device->self, &m->ready, failure);
-    for (unsigned i = 0; i <= LADE_BATCH_TENSORS && status == LADE_OK; i++)
+    for (unsigned i = 0; i <= l->tensors && status == LADE_OK; i++)
         status = b->event_get(device->self, &m->done[i], failure);
     return status;
+}
+
+/* Whether the labels are not in the block. */
+static bool has_own_labels(const struct lade_memory *m)
+{
+    return m->on_device || m->loader->fields;
 }
 
 int lade_memory_create(struct lade_loader *l, struct lade_memory **memory, uint64_t slot, bool on_device,
@@ -77,9 +82,11 @@ int lade_memory_create(struct lade_loader *l, struct lade_memory **memory, uint6
         m->slot = slot;
         m->on_device = on_device;
         m->ids = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *m->ids);
-        for (unsigned i = 0; i < LADE_BATCH_TENSORS; i++)
+        for (unsigned i = 0; i < l->tensors; i++)
             m->shape[i] = l->shape[i];
-        if (m->ids)
+        if (has_own_labels(m))
+            m->labels = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *m->labels);
+        if (m->ids && (m->labels || !has_own_labels(m)))
             status = on_device ? get_device(m, &failure) : get_host(m, &failure);
     }
     if (status == LADE_OK) {
@@ -120,10 +127,10 @@ void lade_memory_free(struct lade_memory *m)
     free_block(m);
     if (m->ready)
         device->backend->event_put(device->self, m->ready);
-    for (unsigned i = 0; i <= LADE_BATCH_TENSORS; i++)
+    for (unsigned i = 0; i <= LADE_TENSORS_MAX; i++)
         if (m->done[i])
             device->backend->event_put(device->self, m->done[i]);
-    if (m->on_device)
+    if (has_own_labels(m))
         lade_heap_put(alloc, m->labels);
     lade_heap_put(alloc, m->ids);
     lade_heap_put(alloc, m);
@@ -135,7 +142,9 @@ void lade_batch_buffer_use(const struct lade_loader *l, struct lade_batch_buffer
     slot->memory = m;
     slot->planned = count;
     slot->samples = m->block;
-    slot->labels = m->labels = (int64_t *)(void *)((char *)m->block + lade_memory_labels(l, count));
+    if (!l->fields)
+        m->labels = (int64_t *)(void *)((char *)m->block + lade_memory_labels(l, count));
+    slot->labels = m->labels;
     slot->ids = m->ids;
 }
 
@@ -152,27 +161,33 @@ int lade_batch_buffer_init(struct lade_loader *l, uint64_t slot, struct lade_err
 void lade_memory_show(struct lade_memory *m, const struct lade_batch_buffer *slot, struct lade_batch *batch)
 {
     const struct lade_loader *l = m->loader;
-    const size_t offset[LADE_BATCH_TENSORS] = {0, lade_memory_labels(l, slot->planned)};
+    const size_t plain[LADE_BATCH_TENSORS] = {0, lade_memory_labels(l, slot->planned)};
+    const size_t *offset = l->fields ? slot->offset : plain;
     const struct lade_backend *b = l->stage ? l->config.device->backend : NULL;
 
     lade_ref_init(&m->holds);
     m->exported = 0;
+    m->count = slot->count;
     batch->memory = m;
     batch->count = slot->count;
     batch->samples = b ? NULL : m->block;
     batch->sample_bytes = l->sample_bytes;
     batch->labels = m->labels;
     batch->ids = m->ids;
-    batch->tensors = LADE_BATCH_TENSORS;
-    for (unsigned i = 0; i < LADE_BATCH_TENSORS; i++) {
+    batch->tensors = l->tensors;
+    if (l->fields)
+        lade_fields_show(m, slot);
+    else
+        for (unsigned i = 0; i < l->tensors; i++)
+            m->shape[i].dim[0] = slot->count;
+    for (unsigned i = 0; i < l->tensors; i++) {
         const bool adds = !b || b->addresses;
-        m->shape[i].dim[0] = slot->count;
         batch->tensor[i] = (struct lade_tensor){.data = adds ? (char *)m->block + offset[i] : (char *)m->block,
                                                 .offset = adds ? 0 : offset[i],
                                                 .host = b ? NULL : (char *)m->block + offset[i],
                                                 .shape = &m->shape[i]};
     }
-    if (b)
+    if (b && !l->fields)
         batch->tensor[LADE_LABELS].host = m->labels;
     batch->ready = b && slot->count > 0 ? b->event_native(l->config.device->self, m->ready) : NULL;
 }
@@ -218,7 +233,7 @@ int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done
     }
     int status = lade_stage_status(l, NULL);
     /* A batch without samples has no memory that a stream could use. */
-    if (status == LADE_OK && m->on_device && done != LADE_DONE_NOW && m->shape[LADE_SAMPLES].dim[0] > 0) {
+    if (status == LADE_OK && m->on_device && done != LADE_DONE_NOW && m->count > 0) {
         const struct lade_device *device = l->config.device;
         /* Without an event the end of its use is unknown; but after a failure nothing is written. */
         if (device->backend->record(device->self, m->done[mark], done, handle, &failure) != LADE_OK)

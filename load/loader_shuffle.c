@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stream mode for samples that lie in memory and need no preparation: the buffer holds their numbers, and a worker
- * copies a sample once, directly into its batch.
+ * Stream mode for samples that lie in memory and need no preparation, and for samples with fields: the buffer holds their
+ * numbers, and a worker copies a sample once, directly into its batch.
  *
  * The consumer draws. After taking a batch it plans others: it puts the next numbers of the order into the buffer, and
  * draws from it the numbers that become the list of a batch. Workers make these batches as in epoch mode, from a list
@@ -57,8 +57,8 @@ bool lade_shuffle_fits(const struct lade_loader *l)
      * Only threads registered with liburcu may query an exact split; the consumer need not be registered. A skipped
      * sample would make a short batch, which a stream has only at its end.
      */
-    return c->buffer > 0 && !c->pipeline && lade_source_is_flat(c->source) && split.store != LADE_SPLIT_EXACT &&
-           c->fault != LADE_FAULT_SKIP;
+    return c->buffer > 0 && (l->fields || (!c->pipeline && lade_source_is_flat(c->source))) &&
+           split.store != LADE_SPLIT_EXACT && c->fault != LADE_FAULT_SKIP;
 }
 
 static bool make_list(const struct lade_loader *l)

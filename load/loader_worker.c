@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define SUBSTITUTES_MAX 16
-
 bool lade_worker_is_stopped(struct lade_worker *w)
 {
     /* Only ends its work early. */
@@ -66,7 +64,7 @@ int lade_worker_apply_fault_policy(struct lade_worker *w, uint64_t epoch, uint64
         *id = LADE_NO_SAMPLE;
         return LADE_OK;
     }
-    for (uint64_t attempt = 0; attempt < SUBSTITUTES_MAX && status != LADE_OK; attempt++) {
+    for (uint64_t attempt = 0; attempt < LADE_SUBSTITUTES_MAX && status != LADE_OK; attempt++) {
         uint64_t other = lade_order_substitute(&l->order, epoch, *id, attempt);
         status = lade_worker_make(w, epoch, other, to, label, error);
         if (status == LADE_OK)
@@ -82,6 +80,11 @@ void lade_job_plan(const struct lade_loader *l, struct lade_walk *walk, struct l
 
     *count = left < n ? left : n;
     job->end = job->start;
+    if (l->fields && lade_fields_limits(l)) {
+        lade_order_take(&l->order, walk, &job->end, ids, *count);
+        *count = lade_fields_fit(l, ids, *count);
+        job->end = job->start;
+    }
     if (lade_order_is_even(&l->order, job->start.epoch))
         lade_order_pass(&l->order, &job->end, *count);
     else
@@ -189,8 +192,6 @@ static enum claimed await_batch(struct lade_worker *w)
     return claimed;
 }
 
-#define AT_ONCE 64 /* samples between two checks whether the worker is stopped */
-
 /* Reads samples from number i of the batch on, into rows from row on, up to the first error. */
 static int make_some(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t i, uint64_t row, uint64_t count,
                      uint64_t *done)
@@ -236,13 +237,18 @@ static bool fill(struct lade_worker *w)
 
     lade_loader_note(l, LADE_STEP_MAKE, w->job.batch, w->buffer);
     list(w, slot);
+    if (l->fields) {
+        const bool filled = lade_fields_fill(w, slot);
+        lade_loader_note(l, LADE_STEP_MADE, w->job.batch, w->buffer);
+        return filled;
+    }
     const uint64_t n = slot->count;
     uint64_t row = 0;
     lade_batch_buffer_use(l, slot, slot->memory, n);
     for (uint64_t i = 0, done; i < n;) {
         if (lade_worker_is_superseded(w))
             return false;
-        int status = make_some(w, slot, i, row, n - i < AT_ONCE ? n - i : AT_ONCE, &done);
+        int status = make_some(w, slot, i, row, n - i < LADE_AT_ONCE ? n - i : LADE_AT_ONCE, &done);
         i += done;
         row += done;
         if (status == LADE_OK)

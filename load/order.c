@@ -508,7 +508,47 @@ uint64_t lade_order_substitute(const struct lade_order *o, uint64_t epoch, uint6
     return other;
 }
 
-/* Identifies a source among those of the same length: its shape, and key and label of some samples. */
+static uint32_t add_number(uint32_t crc, uint64_t number)
+{
+    unsigned char bytes[8];
+
+    lade_write_number(bytes, number, 8);
+    return lade_crc32c(crc, bytes, sizeof bytes);
+}
+
+/* Names, types and shapes of the fields; nothing for a source without a schema. */
+static uint32_t add_schema(uint32_t crc, const struct lade_schema *schema)
+{
+    for (unsigned f = 0; schema && f < schema->fields; f++) {
+        const struct lade_field *field = &schema->field[f];
+        crc = lade_crc32c(crc, field->name, strlen(field->name) + 1);
+        crc = add_number(crc, (uint64_t)field->dtype << 32 | field->dims);
+        crc = add_number(crc, field->ragged_max);
+        for (unsigned d = 0; d < field->dims; d++)
+            crc = add_number(crc, field->dim[d]);
+    }
+    return schema ? add_number(add_number(add_number(crc, (uint64_t)schema->label), (uint64_t)schema->key),
+                               (uint64_t)schema->group)
+                  : crc;
+}
+
+/* Lengths of the ragged fields of a sample. */
+static uint32_t add_lengths(uint32_t crc, struct lade_source *source, uint64_t i)
+{
+    const struct lade_schema *schema = lade_source_info(source)->schema;
+
+    for (unsigned f = 0; schema && f < schema->fields; f++) {
+        uint64_t length = UINT64_MAX;
+        if (schema->field[f].ragged_max == 0)
+            continue;
+        if (lade_source_length(source, i, f, &length, NULL) != LADE_OK)
+            length = UINT64_MAX;
+        crc = add_number(crc, length);
+    }
+    return crc;
+}
+
+/* Identifies a source among those of the same length: its shape or schema; key, label and lengths of some samples. */
 static uint32_t source_identity(const struct lade_order *o)
 {
     enum { LOOKED_AT = 64 };
@@ -523,17 +563,19 @@ static uint32_t source_identity(const struct lade_order *o)
         lade_write_number(bytes, info->shape.dim[d], 8);
         crc = lade_crc32c(crc, bytes, 8);
     }
+    crc = add_schema(crc, info->schema);
     const uint64_t samples = o->places < LOOKED_AT ? o->places : LOOKED_AT;
     for (uint64_t k = 0; k < samples; k++) {
         /* Evenly spread, both ends included. */
         const uint64_t step = samples > 1 ? (o->places - 1) / (samples - 1) : 0;
         const uint64_t i = k + 1 == samples ? o->places - 1 : k * step;
         int64_t label = LADE_NO_LABEL;
-        if (o->source->ops.label && info->classes > 0)
+        if ((o->source->ops.label || info->schema) && info->classes > 0)
             lade_ignore(lade_source_label(o->source, i, &label, NULL)); /* a sample that cannot be read has none */
         lade_write_number(bytes, lade_source_key(o->source, i), 8);
         lade_write_number(bytes + 8, (uint64_t)label, 8);
         crc = lade_crc32c(crc, bytes, sizeof bytes);
+        crc = add_lengths(crc, o->source, i);
     }
     return crc;
 }

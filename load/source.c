@@ -40,16 +40,41 @@ size_t lade_shape_bytes(const struct lade_shape *shape)
     return bytes;
 }
 
+/* The shape of the samples, or the schema. */
+static int check_samples(const struct lade_source_ops *ops, const struct lade_source_info *info,
+                         struct lade_error *error)
+{
+    if (!info->schema)
+        return info->bytes > 0 && info->bytes == lade_shape_bytes(&info->shape)
+                   ? LADE_OK
+                   : lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET,
+                               "no samples, or the shape does not agree with the bytes of a sample");
+    int status = lade_schema_check(info->schema, info->kind, error);
+    if (status != LADE_OK)
+        return status;
+    bool is_ragged = false;
+    for (unsigned f = 0; f < info->schema->fields; f++)
+        is_ragged |= info->schema->field[f].ragged_max > 0;
+    if (!ops->read_fields || (is_ragged && !ops->length))
+        return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET,
+                         "a source with a schema has a read_fields function, and a length function for ragged fields");
+    if (info->count == LADE_ENDLESS)
+        return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET, "an endless source has no schema");
+    return LADE_OK;
+}
+
 static int make(struct lade_source **source, const struct lade_source_ops *ops, void *self,
                 const struct lade_source_info *info, struct lade_error *error)
 {
     *source = NULL;
-    if ((!ops->read && !ops->next) || (info->count == LADE_ENDLESS) != (ops->next != NULL))
+    if ((!ops->read && !ops->next && !info->schema) || (info->count == LADE_ENDLESS) != (ops->next != NULL))
         return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET,
                          "a source has a read function, and a next function just when it is endless");
-    if (info->count == 0 || info->bytes == 0 || info->bytes != lade_shape_bytes(&info->shape))
-        return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET,
-                         "no samples, or the shape does not agree with the bytes of a sample");
+    if (info->count == 0)
+        return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET, "no samples");
+    int status = check_samples(ops, info, error);
+    if (status != LADE_OK)
+        return status;
     if (info->classes > LADE_CLASSES_MAX)
         return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET, "more than %llu classes",
                          (unsigned long long)LADE_CLASSES_MAX);
@@ -59,6 +84,7 @@ static int make(struct lade_source **source, const struct lade_source_ops *ops, 
     made->ops = *ops;
     made->self = self;
     made->info = *info;
+    lade_source_describe(made);
     *source = made;
     return LADE_OK;
 }
@@ -105,15 +131,43 @@ static int wrong_label(const struct lade_source *source, uint64_t i, int64_t lab
                      (unsigned long long)i, label < 0 ? "negative" : "not below the number of classes");
 }
 
+int lade_source_check_label(const struct lade_source *source, uint64_t i, int64_t label, struct lade_error *error)
+{
+    return label_fits(source, label) ? LADE_OK : wrong_label(source, i, label, error);
+}
+
+/* Reads field 0, unless to is NULL, and the label, through a schema. */
+static int read_first(struct lade_source *source, uint64_t i, void *to, int64_t *label, struct lade_error *error)
+{
+    struct lade_view views[LADE_FIELDS_MAX] = {{.data = to, .length = 1}};
+    const int field = source->schema.label;
+    uint64_t bytes = 0;
+
+    *label = LADE_NO_LABEL;
+    if (field != LADE_NO_FIELD && !views[field].data)
+        views[field] = (struct lade_view){.data = &bytes, .length = 1};
+    int status = lade_source_read_views(source, i, views, error);
+    if (status != LADE_OK || field == LADE_NO_FIELD)
+        return status;
+    if (!lade_integer_at(source->field[field].dtype, views[field].data, label))
+        return wrong_label(source, i, INT64_MAX, error);
+    return lade_source_check_label(source, i, *label, error);
+}
+
 int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *label, struct lade_error *error)
 {
     int64_t ignored = 0;
 
     if (i >= source->info.count)
         return outside(source, i, error);
+    if (source->info.bytes == 0)
+        return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET,
+                         "field '%s' is ragged; read it as a field", source->field[0].name);
+    label = label ? label : &ignored;
+    if (!source->ops.read && source->info.schema)
+        return read_first(source, i, to, label, error);
     if (!source->ops.read)
         return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET, "the samples are not numbered");
-    label = label ? label : &ignored;
     int status = source->ops.read(source->self, i, to, label, error);
     return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, i, *label, error) : status;
 }
@@ -152,10 +206,12 @@ int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, st
 {
     if (i >= source->info.count)
         return outside(source, i, error);
-    if (source->info.classes == 0) {
+    if (source->info.schema ? source->schema.label == LADE_NO_FIELD : source->info.classes == 0) {
         *label = LADE_NO_LABEL;
         return LADE_OK;
     }
+    if (source->info.schema && !source->ops.label)
+        return read_first(source, i, NULL, label, error);
     int status;
     if (source->ops.label) {
         status = source->ops.label(source->self, i, label, error);

@@ -11,7 +11,22 @@ struct lade_source {
     struct lade_source_ops ops;
     void *self;
     struct lade_source_info info;
+    struct lade_schema schema; /* of info, or derived */
+    struct lade_field field[LADE_FIELDS_MAX];
 };
+
+/* LADE_OK, or LADE_INVALID with the field that is wrong. */
+int lade_schema_check(const struct lade_schema *schema, const char *kind, struct lade_error *error);
+/* Sets schema and fields of a source whose info is set and checked. */
+void lade_source_describe(struct lade_source *source);
+/* lade_source_read_fields() without checks: i, and views that do not reach beyond the lengths. */
+int lade_source_read_views(struct lade_source *source, uint64_t i, const struct lade_view *views,
+                           struct lade_error *error);
+/* The integer of this dtype at an address without alignment. False: above 2^63 - 1. */
+bool lade_integer_at(enum lade_dtype dtype, const void *at, int64_t *to);
+bool lade_dtype_is_integer(enum lade_dtype dtype);
+/* Of the label of sample i. LADE_OK, or LADE_DAMAGED if it is not below the number of classes. */
+int lade_source_check_label(const struct lade_source *source, uint64_t i, int64_t label, struct lade_error *error);
 
 static inline bool lade_machine_is_big(void)
 {
@@ -105,6 +120,36 @@ char **lade_class_names(struct lade_bytes bytes, uint64_t classes);
 /* A source of mapped files, which close unmaps; takes ownership of maps and names also on failure. */
 int lade_flat_source(struct lade_source **source, const char *kind, const struct lade_flat *flat,
                      const struct lade_bytes *maps, unsigned count, char **names, struct lade_error *error);
+
+/* One field of a source of arrays. */
+struct lade_array {
+    struct lade_field field; /* ragged_max is computed */
+    const uint8_t *values;
+    const uint8_t *offsets; /* NULL: a fixed field */
+    bool wide;              /* offsets have 8 bytes, else 4 */
+    uint64_t steps;         /* in values, with offsets */
+    unsigned swap;          /* bytes to reverse in each element; below 2: none */
+    const char *file;       /* for messages */
+};
+
+struct lade_arrays {
+    const char *kind;
+    uint64_t count;
+    struct lade_array array[LADE_FIELDS_MAX];
+    unsigned arrays;
+    int label, key, group;
+    uint64_t classes; /* 0: the largest label + 1 */
+};
+
+/*
+ * A source of arrays, and of up to 2 * LADE_FIELDS_MAX mapped files, which close unmaps; takes ownership of maps also on
+ * failure. Copies the names of the fields.
+ */
+int lade_arrays_source(struct lade_source **source, const struct lade_arrays *arrays, const struct lade_bytes *maps,
+                       unsigned count, struct lade_error *error);
+
+/* Reverses the bytes of each element. */
+void lade_swap_elements(uint8_t *bytes, size_t size, unsigned width);
 
 /* Whether reading any sample is a memory copy. */
 bool lade_source_is_flat(const struct lade_source *source);

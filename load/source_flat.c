@@ -94,7 +94,7 @@ int lade_flat_label(const struct lade_flat *flat, uint64_t i, int64_t *label, st
     return LADE_OK;
 }
 
-static void swap_elements(uint8_t *bytes, size_t size, unsigned width)
+void lade_swap_elements(uint8_t *bytes, size_t size, unsigned width)
 {
     for (size_t e = 0; e + width <= size; e += width)
         for (unsigned b = 0; b < width / 2; b++) {
@@ -117,7 +117,7 @@ int lade_flat_read(const struct lade_flat *flat, uint64_t i, void *to, int64_t *
         memcpy(out + flat->hole_at, record + flat->hole_at + flat->hole_size, flat->bytes - (size_t)flat->hole_at);
     }
     if (flat->swap > 1)
-        swap_elements(out, flat->bytes, flat->swap);
+        lade_swap_elements(out, flat->bytes, flat->swap);
     return lade_flat_label(flat, i, label, error);
 }
 
@@ -136,11 +136,6 @@ int lade_flat_count_classes(struct lade_flat *flat, struct lade_error *error)
     return LADE_OK;
 }
 
-static bool is_integer(enum lade_dtype dtype)
-{
-    return dtype >= LADE_U8 && dtype <= LADE_I64;
-}
-
 static bool is_signed(enum lade_dtype dtype)
 {
     return dtype == LADE_I8 || dtype == LADE_I16 || dtype == LADE_I32 || dtype == LADE_I64;
@@ -151,7 +146,7 @@ int lade_flat_take_labels(struct lade_flat *flat, const struct lade_flat *labels
     const struct lade_extent *extent = &labels->extent[0];
     enum lade_dtype dtype = labels->shape.dtype;
 
-    if (labels->shape.dims != 0 || !is_integer(dtype))
+    if (labels->shape.dims != 0 || !lade_dtype_is_integer(dtype))
         return lade_fail(error, LADE_DAMAGED, extent->name, LADE_NO_OFFSET,
                          "labels are integers in one dimension, not %s in %u", lade_dtype_name(dtype),
                          labels->shape.dims + 1);
@@ -291,7 +286,7 @@ static int open_array(struct lade_source **source, const struct lade_source_arra
     if (!array->samples || array->count == 0 || flat.bytes == 0 || array->count > SIZE_MAX / 2 / flat.bytes)
         return lade_fail(error, LADE_INVALID, "array", LADE_NO_OFFSET, "no samples, or a shape without bytes");
     if (array->labels) {
-        if (!is_integer(array->label_dtype) || array->classes > LADE_CLASSES_MAX)
+        if (!lade_dtype_is_integer(array->label_dtype) || array->classes > LADE_CLASSES_MAX)
             return lade_fail(error, LADE_INVALID, "array", LADE_NO_OFFSET,
                              "labels are integers, below at most %llu classes", (unsigned long long)LADE_CLASSES_MAX);
         flat.labels = (struct lade_labels){.data = array->labels,

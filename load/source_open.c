@@ -208,10 +208,113 @@ static int open_idx(struct lade_source **source, struct items *it)
     return finish_flat(source, it, &m, &flat, NULL, status);
 }
 
+/* The length of NAME in an item NAME=FILE; 0: the item is a file. */
+static size_t name_length(const char *item)
+{
+    size_t length = strspn(item, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
+
+    return item[length] == '=' ? length : 0;
+}
+
+#define OFFSETS ".offsets"
+
+/* Maps the file of an item, and fills flat. */
+static int map_field(struct items *it, char *file, struct lade_bytes *maps, unsigned *count, struct lade_flat *flat)
+{
+    int status = *file ? lade_map(&maps[*count], file, it->error) : wrong(it, "the name of a file is missing", "");
+
+    *count += status == LADE_OK;
+    return status == LADE_OK ? lade_npy_parse(flat, maps[*count - 1], it->error) : status;
+}
+
+/* Adds a field. The offsets of a ragged field are in NAME.offsets=FILE. */
+static int add_field(struct items *it, struct lade_arrays *a, char *item, struct lade_bytes *maps, unsigned *count)
+{
+    struct lade_array *array = &a->array[a->arrays++];
+    const size_t length = name_length(item);
+    char offsets_name[LADE_FIELD_NAME_MAX + sizeof OFFSETS];
+    struct lade_flat flat, offsets;
+
+    item[length] = 0;
+    if (length > LADE_FIELD_NAME_MAX)
+        return wrong(it, "the name of a field is too long:", item);
+    int status = map_field(it, item + length + 1, maps, count, &flat);
+    if (status != LADE_OK)
+        return status;
+    if (flat.shape.dims > LADE_FIELD_DIMS_MAX)
+        return wrong(it, "a field has at most 8 dimensions, unlike", item);
+    *array = (struct lade_array){.field = {.name = item, .dtype = flat.shape.dtype, .dims = flat.shape.dims},
+                                 .values = flat.extent[0].data,
+                                 .steps = flat.count,
+                                 .swap = flat.swap,
+                                 .file = maps[*count - 1].name};
+    memcpy(array->field.dim, flat.shape.dim, flat.shape.dims * sizeof *flat.shape.dim);
+    (void)snprintf(offsets_name, sizeof offsets_name, "%s" OFFSETS, item);
+    char *other = option(it, offsets_name);
+    uint64_t samples = flat.count;
+    if (other) {
+        status = map_field(it, other, maps, count, &offsets);
+        if (status != LADE_OK)
+            return status;
+        array->wide = offsets.shape.dtype == LADE_I64;
+        array->offsets = offsets.extent[0].data;
+        samples = offsets.count - 1;
+        if (offsets.shape.dims > 0 || offsets.swap > 1 || (!array->wide && offsets.shape.dtype != LADE_I32))
+            return wrong(it, "offsets are i32 or i64 of this machine, in one dimension, unlike", other);
+    }
+    if (a->arrays > 1 && samples != a->count)
+        return lade_fail(it->error, LADE_DAMAGED, array->file, LADE_NO_OFFSET,
+                         "%llu samples of field '%s', %llu of field '%s'", (unsigned long long)samples, item,
+                         (unsigned long long)a->count, a->array[0].field.name);
+    a->count = samples;
+    return LADE_OK;
+}
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+    return length > strlen(end) && !strncmp(text + length - strlen(end), end, strlen(end));
+}
+
+/* Each item is NAME=FILE. A field "label" that is one integer is the label. */
+static int open_fields(struct lade_source **source, struct items *it)
+{
+    struct lade_arrays a = {.kind = it->kind, .label = LADE_NO_FIELD, .key = LADE_NO_FIELD, .group = LADE_NO_FIELD};
+    struct lade_bytes maps[2 * LADE_FIELDS_MAX];
+    unsigned count = 0;
+    int status = LADE_OK;
+
+    for (unsigned i = 0; i < it->count && status == LADE_OK; i++) {
+        if (ends_with(it->item[i], name_length(it->item[i]), OFFSETS))
+            continue;
+        it->taken[i] = true;
+        status = a.arrays == LADE_FIELDS_MAX ? wrong(it, "more than 16 fields", "")
+                                             : add_field(it, &a, it->item[i], maps, &count);
+    }
+    if (status == LADE_OK)
+        status = all_taken(it);
+    for (unsigned f = 0; f < a.arrays; f++) {
+        const struct lade_array *array = &a.array[f];
+        if (status == LADE_OK && !strcmp(array->field.name, "label") && lade_dtype_is_integer(array->field.dtype) &&
+            array->field.dims == 0 && !array->offsets)
+            a.label = (int)f;
+    }
+    if (status == LADE_OK)
+        return lade_arrays_source(source, &a, maps, count, it->error);
+    while (count > 0)
+        lade_unmap(&maps[--count]);
+    return status;
+}
+
 static int open_npy(struct lade_source **source, struct items *it)
 {
     struct maps m = {.count = 0};
     struct lade_flat flat, labels;
+    unsigned named = 0;
+
+    for (unsigned i = 0; i < it->count; i++)
+        named += name_length(it->item[i]) > 0;
+    if (named > 0 && named == it->count)
+        return open_fields(source, it);
     const char *other = option(it, "labels"), *samples = next_file(it);
     int status = all_taken(it);
 

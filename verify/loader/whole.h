@@ -158,7 +158,7 @@ const char *lade_status_text(int status)
     return "";
 }
 
-/* Not modelled: pipelines, faults, stream mode, statistics. */
+/* Not modelled: pipelines, fields, faults, stream mode, statistics. */
 #define NEVER(type, name, parameters)                                                                                  \
     type name parameters                                                                                               \
     {                                                                                                                  \
@@ -190,6 +190,12 @@ NEVER(void, lade_stream_work, (struct lade_worker * w))
 NEVER(bool, lade_stream_supersede, (struct lade_worker * late, struct lade_worker *w))
 NEVER(int, lade_stream_next,
       (struct lade_loader * l, struct lade_batch *batch, int64_t timeout, struct lade_error *error))
+
+NEVER(size_t, lade_fields_block, (const struct lade_loader *l))
+NEVER(bool, lade_fields_limits, (const struct lade_loader *l))
+NEVER(uint64_t, lade_fields_fit, (const struct lade_loader *l, const uint64_t *ids, uint64_t count))
+NEVER(bool, lade_fields_fill, (struct lade_worker * w, struct lade_batch_buffer *slot))
+NEVER(void, lade_fields_show, (struct lade_memory * m, const struct lade_batch_buffer *slot))
 
 #ifndef SHUFFLE
 NEVER(bool, lade_shuffle_taken, (struct lade_loader * l, uint64_t batch))
@@ -243,6 +249,7 @@ static void make_loader(uint64_t batches)
 {
     struct lade_loader *l = &loader;
 
+    l->tensors = LADE_BATCH_TENSORS;
     l->sample_bytes = sizeof block[0].sample;
     for (int i = 0; i < BUFFERS; i++) {
         memory[i].loader = l;

@@ -25,7 +25,17 @@
  *   LADE_FAULT_SKIP), the buffer holds sample numbers instead of samples: next draws the numbers, workers copy the
  *   samples. The buffer is full until the last epoch has no samples left.
  *
- * When not to use it: for samples of different sizes, and when a batch takes less than about 2 microseconds to make.
+ * Fields (sources with a schema, or config.field)
+ *   A batch has one tensor for each field, in one block of memory, each aligned to LADE_DEVICE_ALIGN. Ragged fields are
+ *   padded or concatenated, see struct lade_loader_field. A batch has memory for its longest form: config.batch samples
+ *   of max steps, or total steps. Lengths come from the source's index before the samples are read, so each sample is
+ *   read once, to where it stays. The pipeline transforms one field, which is fixed.
+ *   With LADE_FAULT_SKIP rows are padded to the longest sample that was planned, skipped ones included. With
+ *   LADE_FAULT_SUBSTITUTE a batch with a ragged field and a fault is read again, with the substitutes.
+ *   Stream mode holds sample numbers in its buffer, as below for copies, also with a pipeline; it takes no exact split,
+ *   no LADE_FAULT_SKIP and no total.
+ *
+ * When not to use it: when a batch takes less than about 2 microseconds to make.
  *
  * Threads      next, detach, host_wait, state and stats: one thread at a time. export and stream_wait: the thread that
  *              holds the batch. release and cancel: any thread. Workers call the functions of source and pipeline.
@@ -95,6 +105,39 @@ enum lade_loader_step {
 /* Called by the threads that perform the steps, concurrently. */
 typedef void lade_loader_trace(void *context, enum lade_loader_step step, uint64_t number, unsigned slot, int64_t at);
 
+enum lade_ragged {
+    /* Rows of one length, padded at their ends, and a tensor with the length of each row. */
+    LADE_RAGGED_PADDED,
+    /* The steps of all samples one after another, and a tensor with count + 1 offsets: 0, ..., number of steps. */
+    LADE_RAGGED_CONCATENATED,
+};
+
+#define LADE_BUCKETS_MAX 64u
+
+/*
+ * How a field is batched. All but name is for ragged fields and 0 for fixed ones. Zero means the default where one is
+ * named. The loader copies the struct and what it points to. Frozen, because arrays of it are passed.
+ */
+struct lade_loader_field {
+    const char *name; /* of the source's field */
+    enum lade_ragged ragged;
+    bool wide;    /* lengths and offsets are LADE_I64; default LADE_I32 */
+    bool cut;     /* deliver the first max steps of longer samples; otherwise they are faults with LADE_LIMITED */
+    uint64_t max; /* steps of a sample; default the last bucket, or the field's ragged_max */
+    /*
+     * Steps of a batch, padding included, at least those of one sample of max steps; default batch * max. A batch ends
+     * before the sample that would exceed it, so batches have different numbers of samples, config.batch at most.
+     */
+    uint64_t total;
+    /* LADE_RAGGED_PADDED: rows have the length of the longest sample, rounded up to a multiple of this; default 1. */
+    uint64_t multiple;
+    /* LADE_RAGGED_PADDED: rows have the smallest of these lengths that fits; they rise. One bucket: all rows alike. */
+    const uint64_t *bucket;
+    unsigned buckets;
+    const void *padding; /* LADE_RAGGED_PADDED: one element of the field's dtype; default zero */
+    uint64_t reserved[4];
+};
+
 /* Zero means the default where one is named. Objects behind the pointers must outlive the loader. */
 struct lade_loader_config {
     struct lade_source *source;
@@ -152,6 +195,13 @@ struct lade_loader_config {
     unsigned depth;           /* batches on the device or being copied, up to LADE_LOADER_DEPTH_MAX; default 3 */
     lade_loader_trace *trace; /* default none. Must outlive detached batches and exported tensors, like alloc */
     void *trace_context;
+    /*
+     * Fields of the source to deliver, in this order, up to LADE_TENSORS_MAX tensors; a ragged field has two. Default:
+     * all, ragged ones padded to the longest sample of the batch.
+     */
+    const struct lade_loader_field *field;
+    unsigned fields;
+    unsigned pipeline_field; /* number in the source's schema of the field that the pipeline transforms; others pass */
 };
 
 struct lade_loader;
@@ -176,7 +226,27 @@ static inline LADE_MUST_CHECK int lade_loader_create(struct lade_loader **loader
     return lade_loader_create_sized(loader, config, sizeof *config, error);
 }
 
-enum { LADE_SAMPLES, LADE_LABELS }; /* the tensors of a batch */
+enum { LADE_SAMPLES, LADE_LABELS }; /* the tensors of a batch of a source without a schema */
+
+enum lade_tensor_kind {
+    LADE_TENSOR_VALUES,  /* count rows of the field; ragged and concatenated: rows are steps */
+    LADE_TENSOR_LENGTHS, /* of the rows of a padded field, without the padding */
+    LADE_TENSOR_OFFSETS, /* count + 1, of a concatenated field */
+};
+
+/* Frozen, because arrays of it are returned. */
+struct lade_tensor_info {
+    const char *name; /* of the field */
+    unsigned field;   /* its number in the source's schema */
+    enum lade_tensor_kind kind;
+};
+
+/*
+ * Describes the tensors of all batches: first the values of the fields in order, then lengths or offsets of the ragged
+ * ones in the same order. Of a source without a schema: "sample" and "label", the latter also if there are no labels.
+ * Valid until the loader is destroyed.
+ */
+LADE_API const struct lade_tensor_info *lade_loader_tensors(const struct lade_loader *loader, unsigned *count);
 
 /*
  * Valid until released. Rows are samples; all arrays have count rows. Functions that take a batch read only the fields
@@ -186,14 +256,14 @@ struct lade_batch {
     uint64_t number;       /* of the batch since creation or the saved state */
     uint64_t epoch;        /* of a stream: the earliest of its samples */
     uint64_t count;        /* samples */
-    void *samples;         /* count * sample_bytes bytes; NULL: they are only on the device */
-    size_t sample_bytes;   /* of the pipeline's output, or of the source without a pipeline */
-    const int64_t *labels; /* LADE_NO_LABEL where there are none */
+    void *samples;         /* tensor 0: count * sample_bytes bytes; NULL: they are only on the device */
+    size_t sample_bytes;   /* of the pipeline's output, or of the source without a pipeline; 0: tensor 0 is ragged */
+    const int64_t *labels; /* of the schema's label field; LADE_NO_LABEL where there are none */
     const uint64_t *ids;   /* numbers of the samples in the source; with an endless source their keys */
     uint64_t faults;       /* samples that were skipped or substituted; of a stream 0, see lade_loader_stats() */
     bool last;             /* next returns no further batch of its epoch; of a stream: it is shorter than the others */
     unsigned tensors;
-    struct lade_tensor tensor[LADE_TENSORS_MAX]; /* LADE_SAMPLES and LADE_LABELS, on the device if there is one */
+    struct lade_tensor tensor[LADE_TENSORS_MAX]; /* see lade_loader_tensors(); on the device if there is one */
     void *ready;                /* event that completes with the copy: cl_event, cudaEvent_t; NULL: no copy pending */
     struct lade_memory *memory; /* the loader's */
 };
@@ -313,7 +383,7 @@ LADE_API void lade_loader_destroy(struct lade_loader *loader);
 
 struct lade_loader_stats {
     uint64_t samples; /* of the part, in an epoch of this shard */
-    uint64_t batches; /* of an epoch */
+    uint64_t batches; /* of an epoch; 0: it depends on the lengths of the samples, see lade_loader_field.total */
     uint64_t part;    /* samples of the part in the whole source */
     uint64_t delivered, delivered_samples, faults, replaced;
     uint64_t slot_bytes; /* memory of one slot */
@@ -357,8 +427,8 @@ LADE_API LADE_MUST_CHECK int lade_loader_save(const struct lade_loader *loader, 
 /*
  * As create, from a state: continues with the first sample that was not delivered. Threads, slots, batch and faults may
  * differ from the saved run; source, split, part, seed, order and draw may not. Shards may differ with a state from
- * lade_loader_merge_states(). A source is identified by its kind, number of samples, shape, classes, and by key and
- * label of up to 64 samples: samples that were changed in place are not detected.
+ * lade_loader_merge_states(). A source is identified by its kind, number of samples, shape or schema, classes, and by
+ * key, label and lengths of up to 64 samples: samples that were changed in place are not detected.
  * LADE_CONFLICT    the config differs from the state in a field that may not differ.
  * LADE_DAMAGED     the text is not a state.
  * else             as lade_loader_create().

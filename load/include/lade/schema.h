@@ -3,7 +3,7 @@
  * schema: the named fields of a sample.
  *
  * A field has an element type and a shape. One leading dimension may be ragged: its length differs between samples. A
- * source without a schema has one field of fixed shape and at most one integer label.
+ * source without a schema has one field of fixed shape and at most one integer label: "sample" and "label".
  */
 #ifndef LADE_SCHEMA_H
 #define LADE_SCHEMA_H
@@ -53,6 +53,7 @@ LADE_API size_t lade_shape_bytes(const struct lade_shape *shape);
 
 #define LADE_FIELDS_MAX 16
 #define LADE_FIELD_DIMS_MAX 8
+#define LADE_FIELD_NAME_MAX 63 /* bytes, without the final zero */
 #define LADE_NO_FIELD (-1)
 
 /* Frozen, because arrays of it are passed. */
@@ -65,6 +66,12 @@ struct lade_field {
     uint64_t ragged_max;
 };
 
+/*
+ * Bytes of one step of a ragged field, or of a sample of a fixed field; 0 if a dimension is zero, the dtype or the number
+ * of dimensions is invalid, or the product exceeds SIZE_MAX / 2.
+ */
+LADE_API size_t lade_field_bytes(const struct lade_field *field);
+
 /* Fields by number, or LADE_NO_FIELD. */
 struct lade_schema {
     unsigned fields;
@@ -73,6 +80,9 @@ struct lade_schema {
     int key;   /* identifies a sample permanently; routes it in a split */
     int group; /* routes all samples with one value to one part of a split */
 };
+
+/* The number of the field with this name, or LADE_NO_FIELD. */
+LADE_API int lade_schema_find(const struct lade_schema *schema, const char *name);
 
 /*
  * Where a read stores one field of one sample, and which part of it: length steps of the ragged dimension, starting at

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source: a data set as numbered samples of one shape, independent of the file format.
+ * source: a data set as numbered samples, independent of the file format.
  *
- * A source has a number of samples, all of one shape and element type. Sample i is read into the caller's buffer, with
- * its label. Elements are in the byte order of the machine, in C order. The same text opens the same samples in the
- * same order everywhere.
+ * A source has a number of samples. Most have one tensor of one shape for each sample, and a label: sample i is read
+ * into the caller's buffer, with its label. Others have several named fields, some of which may be ragged: see
+ * lade_source_schema(). Elements are in the byte order of the machine, in C order. The same text opens the same samples
+ * in the same order everywhere.
  *
- * When not to use it: for samples of different sizes that should not be scaled to one, and for files that change while
- * they are open. If a mapped file is truncated, SIGBUS ends the process, as with every use of mmap.
+ * When not to use it: for files that change while they are open. If a mapped file is truncated, SIGBUS ends the process,
+ * as with every use of mmap.
  *
  * Threads      any number of threads may read one source concurrently; opening and closing: one thread.
  * Progress     reading takes no lock. It waits for the disk where the bytes are not in memory.
@@ -48,7 +49,10 @@ struct lade_source_info {
     uint64_t classes;               /* labels are less than this; 0: there are no labels */
     const char *const *class_names; /* NULL, or one for each class */
     uint64_t index_bytes;           /* memory of the source's index, for all samples */
-    /* NULL: one field of the shape above, and the label. Else shape and bytes are those of field 0 if it is fixed. */
+    /*
+     * NULL: one field of the shape above, and the label. Else the library sets shape and bytes: to those of field 0, or
+     * to 0 if it is ragged.
+     */
     const struct lade_schema *schema;
 };
 
@@ -69,7 +73,10 @@ struct lade_source_ops {
                   struct lade_error *error);
     /* With a schema. Steps of the ragged dimension of a field of sample i, from the index, without reading the data. */
     int (*length)(void *self, uint64_t i, unsigned field, uint64_t *length, struct lade_error *error);
-    /* With a schema. Reads the wanted parts of all fields of sample i, one view for each field. */
+    /*
+     * With a schema. Reads the wanted parts of all fields of sample i, one view for each field. A part that reaches
+     * beyond the length of the field is an error. read may be NULL then.
+     */
     int (*read_fields)(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error);
 };
 
@@ -82,7 +89,7 @@ struct lade_source;
  *   cifar10:DIR[,part=train|test|all] or cifar10:FILE[,FILE...]
  *   cifar100:DIR[,part=...][,labels=fine|coarse] or cifar100:FILE[,FILE...][,labels=...]
  *   idx:SAMPLES[,LABELS]
- *   npy:SAMPLES[,labels=FILE]
+ *   npy:SAMPLES[,labels=FILE] or npy:NAME=FILE[,NAME=FILE...]
  *   records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]
  *   images:DIR[,size=HEIGHTxWIDTH][,pixels=N]
  *
@@ -120,6 +127,43 @@ static inline LADE_MUST_CHECK int
 lade_source_open_array(struct lade_source **source, const struct lade_source_array *array, struct lade_error *error)
 {
     return lade_source_open_array_sized(source, array, sizeof *array, error);
+}
+
+/* One named array. Frozen, because arrays of it are passed. */
+struct lade_source_column {
+    struct lade_field field; /* ragged_max is ignored: with offsets it becomes the length of the longest sample */
+    const void *values;      /* contiguous; a fixed field has one for each sample */
+    /* NULL: the field is fixed. Else sample i has the steps from offsets[i] to offsets[i + 1] of values. */
+    const void *offsets;
+    enum lade_dtype offset_dtype; /* LADE_I32 or LADE_I64 */
+    uint64_t steps;               /* in values, with offsets */
+};
+
+struct lade_source_arrays {
+    uint64_t count; /* samples */
+    const struct lade_source_column *column;
+    unsigned columns;
+    const char *label, *key, *group; /* names of columns, or NULL */
+    uint64_t classes;                /* with a label; 0: the largest label + 1 */
+};
+
+/*
+ * A source of several arrays in memory, one for each field. The struct, its columns and the names are copied; values and
+ * offsets must stay unchanged until the source is closed.
+ * LADE_OK
+ * LADE_INVALID     no samples, an invalid field, two fields with one name, a label that is not one integer, more than
+ *                  LADE_CLASSES_MAX classes, more than SIZE_MAX / 2 bytes, or values or offsets that are NULL.
+ * LADE_DAMAGED     offsets that fall or exceed steps; classes is 0, and a label is negative or not less than
+ *                  LADE_CLASSES_MAX.
+ * LADE_NO_MEMORY
+ */
+LADE_API LADE_MUST_CHECK int lade_source_open_arrays_sized(struct lade_source **source,
+                                                           const struct lade_source_arrays *arrays, size_t size,
+                                                           struct lade_error *error);
+static inline LADE_MUST_CHECK int
+lade_source_open_arrays(struct lade_source **source, const struct lade_source_arrays *arrays, struct lade_error *error)
+{
+    return lade_source_open_arrays_sized(source, arrays, sizeof *arrays, error);
 }
 
 struct lade_source_synthetic {
@@ -170,7 +214,10 @@ LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source,
  * close. On failure close is not called.
  * LADE_OK
  * LADE_INVALID     neither read nor next, next without an endless count or the reverse, no samples, a shape that does
- *                  not match bytes, or more than LADE_CLASSES_MAX classes.
+ *                  not match bytes, more than LADE_CLASSES_MAX classes, or a schema that is wrong: no field or more than
+ *                  LADE_FIELDS_MAX, a name that is missing, too long or used twice, a field whose bytes, times
+ *                  ragged_max, exceed SIZE_MAX / 2, a label that is not one integer; no read_fields, or no length for a
+ *                  ragged field; an endless count.
  * LADE_NO_MEMORY
  */
 LADE_API LADE_MUST_CHECK int lade_source_open_custom_sized(struct lade_source **source,
@@ -191,10 +238,35 @@ LADE_API void lade_source_close(struct lade_source *source);
 LADE_API const struct lade_source_info *lade_source_info(const struct lade_source *source);
 
 /*
- * Reads sample i, info.bytes bytes, into the buffer, which needs no alignment, and its label (LADE_NO_LABEL if there
- * are none), unless label is NULL.
+ * The fields of the samples; never NULL, valid until the source is closed. Of a source without a schema: "sample", and
+ * "label" (LADE_I64) if it has labels.
+ */
+LADE_API const struct lade_schema *lade_source_schema(const struct lade_source *source);
+
+/*
+ * Stores the number of steps of a field of sample i: 1 for a fixed field. Does not read the data.
  * LADE_OK
- * LADE_INVALID     i is not less than info.count; with an endless source: it cannot make sample i.
+ * LADE_INVALID     i is not less than info.count, or there is no such field.
+ * LADE_DAMAGED     more than ragged_max.
+ * else             an error of the source.
+ */
+LADE_API LADE_MUST_CHECK int lade_source_length(struct lade_source *source, uint64_t i, unsigned field,
+                                                uint64_t *length, struct lade_error *error);
+
+/*
+ * Reads parts of fields of sample i: one view for each field of the schema, those with data NULL are not read.
+ * LADE_OK
+ * LADE_INVALID     i is not less than info.count, or a view reaches beyond the length of its field.
+ * else             an error of the source.
+ */
+LADE_API LADE_MUST_CHECK int lade_source_read_fields(struct lade_source *source, uint64_t i,
+                                                     const struct lade_view *views, struct lade_error *error);
+
+/*
+ * Reads sample i, info.bytes bytes, into the buffer, which needs no alignment, and its label (LADE_NO_LABEL if there
+ * are none), unless label is NULL. With a schema: field 0 and the label.
+ * LADE_OK
+ * LADE_INVALID     i is not less than info.count; with an endless source: it cannot make sample i; field 0 is ragged.
  * else             an error of the source.
  */
 LADE_API LADE_MUST_CHECK int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *label,

@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Batches with a tensor for each field.
+ *
+ * The lengths of all samples of a batch are known before one is read, so the tensors are placed first, without gaps other
+ * than for alignment, and each sample is read to where it stays. First the values of all fields, then the lengths of
+ * padded fields and the offsets of concatenated ones.
+ */
+#include "loader.h"
+
+#include "heap.h"
+
+#include <string.h>
+
+#define BYTES_MAX (SIZE_MAX / 4)
+
+/* A field that is delivered: tensor number i for column i. */
+struct column {
+    const struct lade_field *field;
+    unsigned number;  /* of the field in the schema */
+    size_t step;      /* bytes of a step; of a fixed field: of a row */
+    bool is_ragged;   /* all below is for ragged fields */
+    unsigned lengths; /* tensor of the lengths or offsets */
+    bool is_joined;   /* concatenated */
+    bool wide, cut;
+    uint64_t max, total, multiple; /* total 0: none */
+    uint64_t bucket[LADE_BUCKETS_MAX];
+    unsigned buckets;
+    size_t element;
+    uint8_t padding[16]; /* one element */
+    bool pads_zeros;
+};
+
+struct lade_fields {
+    struct column column[LADE_TENSORS_MAX];
+    unsigned columns;
+    bool is_ragged, is_limited; /* a column is; has a total */
+    int label;                  /* field of the schema */
+    unsigned schema;            /* fields of the schema */
+    struct lade_tensor_info info[LADE_TENSORS_MAX];
+    size_t block; /* bytes */
+};
+
+/* A row of the batch that a worker makes. */
+struct lade_row {
+    uint64_t origin;   /* the sample of the order */
+    unsigned attempts; /* substitutes so far */
+};
+
+/* What samples take together. */
+struct extents {
+    uint64_t rows, longest[LADE_TENSORS_MAX], sum[LADE_TENSORS_MAX];
+};
+
+static int refuse(struct lade_error *error, const char *field, const char *why)
+{
+    return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "field '%s': %s", field, why);
+}
+
+bool lade_fields_wanted(const struct lade_loader_config *config)
+{
+    return config->fields > 0 || lade_source_info(config->source)->schema;
+}
+
+/* Steps of a row whose longest sample has this length. */
+static uint64_t padded(const struct column *c, uint64_t longest)
+{
+    for (unsigned b = 0; b < c->buckets; b++)
+        if (longest <= c->bucket[b])
+            return c->bucket[b];
+    const uint64_t least = longest > 0 ? longest : 1; /* no tensor has a dimension of zero */
+    return (least - 1) / c->multiple * c->multiple + c->multiple;
+}
+
+/* Steps of a whole tensor. */
+static uint64_t steps_of(const struct column *c, uint64_t rows, uint64_t longest, uint64_t sum)
+{
+    return !c->is_ragged ? rows : c->is_joined ? sum : rows * padded(c, longest);
+}
+
+/* Whether a column with this many rows has more steps than its total. */
+static bool is_over(const struct column *c, uint64_t rows, uint64_t longest, uint64_t sum)
+{
+    return c->total > 0 && (c->is_joined ? sum > c->total : padded(c, longest) > c->total / rows);
+}
+
+/* Adds a sample. False, and unchanged: a total would be exceeded. */
+static bool add(const struct lade_fields *f, struct extents *e, const uint64_t *length)
+{
+    struct extents more = {.rows = e->rows + 1};
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        more.longest[i] = length[i] > e->longest[i] ? length[i] : e->longest[i];
+        more.sum[i] = e->sum[i] + length[i];
+        if (is_over(&f->column[i], more.rows, more.longest[i], more.sum[i]))
+            return false;
+    }
+    *e = more;
+    return true;
+}
+
+static size_t align(size_t bytes)
+{
+    return (bytes + LADE_DEVICE_ALIGN - 1) / LADE_DEVICE_ALIGN * LADE_DEVICE_ALIGN;
+}
+
+static size_t lengths_bytes(const struct column *c, uint64_t rows)
+{
+    return (size_t)(rows + c->is_joined) * (c->wide ? sizeof(int64_t) : sizeof(int32_t));
+}
+
+/* Places the tensors of a batch. The bytes of all. */
+static size_t place(const struct lade_fields *f, const struct extents *e, size_t *offset)
+{
+    size_t at = 0;
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct column *c = &f->column[i];
+        offset[i] = at;
+        at += align((size_t)steps_of(c, e->rows, e->longest[i], e->sum[i]) * c->step);
+    }
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct column *c = &f->column[i];
+        if (!c->is_ragged)
+            continue;
+        offset[c->lengths] = at;
+        at += align(lengths_bytes(c, e->rows));
+    }
+    return at;
+}
+
+/* Buckets, multiple and maximum of a padded column. */
+static int set_padding(struct column *c, const struct lade_loader_field *from, struct lade_error *error)
+{
+    const char *name = c->field->name;
+
+    if (from->buckets > LADE_BUCKETS_MAX || (from->buckets > 0 && (!from->bucket || from->multiple > 0)))
+        return refuse(error, name, "rows have up to 64 lengths, or a multiple");
+    for (unsigned b = 0; b < from->buckets; b++) {
+        if (from->bucket[b] <= (b ? from->bucket[b - 1] : 0))
+            return refuse(error, name, "the lengths of rows do not rise");
+        c->bucket[b] = from->bucket[b];
+    }
+    c->buckets = from->buckets;
+    if (c->buckets > 0 && c->max > c->bucket[c->buckets - 1])
+        return refuse(error, name, "no row is long enough for a sample of max steps");
+    if (c->multiple > BYTES_MAX)
+        return refuse(error, name, "the multiple is above 2^62");
+    c->pads_zeros = true;
+    if (!from->padding)
+        return LADE_OK;
+    memcpy(c->padding, from->padding, c->element);
+    for (size_t b = 0; b < c->element; b++)
+        c->pads_zeros = c->pads_zeros && c->padding[b] == 0;
+    return LADE_OK;
+}
+
+static int set_ragged(struct column *c, const struct lade_loader_field *from, struct lade_error *error)
+{
+    const char *name = c->field->name;
+
+    if ((unsigned)from->ragged > LADE_RAGGED_CONCATENATED)
+        return refuse(error, name, "it is padded or concatenated");
+    c->is_ragged = true;
+    c->is_joined = from->ragged == LADE_RAGGED_CONCATENATED;
+    c->wide = from->wide;
+    c->cut = from->cut;
+    c->element = lade_dtype_size(c->field->dtype);
+    c->multiple = from->multiple ? from->multiple : 1;
+    c->total = from->total;
+    c->max = from->max ? from->max : c->field->ragged_max;
+    if (!from->max && from->buckets > 0 && from->buckets <= LADE_BUCKETS_MAX && from->bucket)
+        c->max = from->bucket[from->buckets - 1];
+    if (c->max > c->field->ragged_max)
+        c->max = c->field->ragged_max;
+    if (c->is_joined && (from->buckets || from->multiple || from->padding))
+        return refuse(error, name, "a concatenated field has no padding");
+    return c->is_joined ? LADE_OK : set_padding(c, from, error);
+}
+
+/* Whether all but the name is zero. */
+static bool is_plain(const struct lade_loader_field *from)
+{
+    return from->ragged == LADE_RAGGED_PADDED && !from->wide && !from->cut && from->max == 0 && from->total == 0 &&
+           from->multiple == 0 && from->buckets == 0 && !from->padding;
+}
+
+static int add_column(struct lade_loader *l, const struct lade_loader_field *from, struct lade_error *error)
+{
+    const struct lade_schema *schema = lade_source_schema(l->config.source);
+    struct lade_fields *f = l->fields;
+    struct column *c = &f->column[f->columns];
+    const int number = from->name ? lade_schema_find(schema, from->name) : LADE_NO_FIELD;
+
+    if (number == LADE_NO_FIELD)
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "the source has no field '%s'; its first is '%s'",
+                         from->name ? from->name : "", schema->field[0].name);
+    for (unsigned i = 0; i < f->columns; i++)
+        if (f->column[i].number == (unsigned)number)
+            return refuse(error, from->name, "it is named twice");
+    for (int i = 0; i < 4; i++)
+        if (from->reserved[i] != 0)
+            return refuse(error, from->name, "a reserved word is not 0");
+    *c = (struct column){.field = &schema->field[number], .number = (unsigned)number};
+    c->step = lade_field_bytes(c->field);
+    f->columns++;
+    if (c->field->ragged_max > 0) {
+        f->is_ragged = true;
+        return set_ragged(c, from, error);
+    }
+    return is_plain(from) ? LADE_OK : refuse(error, from->name, "it is not ragged: nothing but its name is set");
+}
+
+static int add_columns(struct lade_loader *l, struct lade_error *error)
+{
+    const struct lade_schema *schema = lade_source_schema(l->config.source);
+    const struct lade_loader_config *config = &l->config;
+    const unsigned count = config->fields ? config->fields : schema->fields;
+    unsigned tensors = 0;
+    int status = LADE_OK;
+
+    for (unsigned i = 0; i < count && status == LADE_OK; i++) {
+        const struct lade_loader_field plain = {.name = i < schema->fields ? schema->field[i].name : NULL};
+        const struct lade_loader_field *from = config->fields ? &config->field[i] : &plain;
+        const int number = from->name ? lade_schema_find(schema, from->name) : LADE_NO_FIELD;
+        tensors += 1 + (number != LADE_NO_FIELD && schema->field[number].ragged_max > 0);
+        if (tensors > LADE_TENSORS_MAX)
+            return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET,
+                             "a batch has at most %u tensors, two for each ragged field; choose fewer fields",
+                             LADE_TENSORS_MAX);
+        status = add_column(l, from, error);
+    }
+    return status;
+}
+
+/* The field of the pipeline has its output's size. */
+static int set_pipeline(struct lade_loader *l, struct lade_error *error)
+{
+    const struct lade_pipeline *pipeline = l->config.pipeline;
+    struct column *c = NULL;
+
+    if (!pipeline)
+        return LADE_OK;
+    for (unsigned i = 0; i < l->fields->columns; i++)
+        if (l->fields->column[i].number == l->config.pipeline_field)
+            c = &l->fields->column[i];
+    if (!c || c->is_ragged)
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET,
+                         "the field of the pipeline is ragged, or is not delivered");
+    l->input_bytes = c->step;
+    if (lade_image_bytes(lade_pipeline_input(pipeline)) != c->step)
+        return refuse(error, c->field->name, "the pipeline takes samples of another size");
+    c->step = lade_image_bytes(lade_pipeline_output(pipeline));
+    return LADE_OK;
+}
+
+/* Bytes of the largest batch. */
+static int set_block(struct lade_loader *l, struct lade_error *error)
+{
+    struct lade_fields *f = l->fields;
+    const uint64_t batch = l->config.batch;
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        struct column *c = &f->column[i];
+        const uint64_t row = c->is_joined ? c->max : c->is_ragged ? padded(c, c->max) : 1;
+        uint64_t steps = row > BYTES_MAX / batch ? BYTES_MAX : row * batch;
+        if (c->total > 0 && c->total < row)
+            return refuse(error, c->field->name, "the total is below one sample of max steps; set max as well");
+        if (c->total >= steps)
+            c->total = 0; /* it limits nothing */
+        if (c->total > 0)
+            steps = c->total;
+        f->is_limited = f->is_limited || c->total > 0;
+        if (c->step == 0 || steps > (BYTES_MAX - f->block) / 2 / c->step)
+            return refuse(error, c->field->name,
+                          "a batch of such samples does not fit into memory; set max, total or a smaller batch");
+        if (c->is_ragged && !c->wide && (c->is_joined ? steps : c->max) > INT32_MAX)
+            return refuse(error, c->field->name, "offsets and lengths above 2^31 need wide, or a smaller max or total");
+        f->block += align((size_t)steps * c->step) + (c->is_ragged ? align(lengths_bytes(c, batch)) : 0);
+    }
+    return LADE_OK;
+}
+
+static void set_shapes(struct lade_loader *l)
+{
+    struct lade_fields *f = l->fields;
+
+    l->tensors = f->columns;
+    for (unsigned i = 0; i < f->columns; i++) {
+        struct column *c = &f->column[i];
+        struct lade_shape shape = {.dtype = c->field->dtype, .dims = c->field->dims};
+        memcpy(shape.dim, c->field->dim, c->field->dims * sizeof *shape.dim);
+        if (l->config.pipeline && c->number == l->config.pipeline_field)
+            shape = lade_loader_output(l->config.pipeline);
+        const unsigned more = c->is_ragged && !c->is_joined ? 2 : 1;
+        memmove(shape.dim + more, shape.dim, shape.dims * sizeof *shape.dim);
+        shape.dims += more;
+        shape.dim[0] = l->config.batch;
+        l->shape[i] = shape;
+        f->info[i] = (struct lade_tensor_info){c->field->name, c->number, LADE_TENSOR_VALUES};
+    }
+    for (unsigned i = 0; i < f->columns; i++) {
+        struct column *c = &f->column[i];
+        if (!c->is_ragged)
+            continue;
+        c->lengths = l->tensors++;
+        l->shape[c->lengths] =
+            (struct lade_shape){.dtype = c->wide ? LADE_I64 : LADE_I32, .dims = 1, .dim = {l->config.batch}};
+        f->info[c->lengths] = (struct lade_tensor_info){c->field->name, c->number,
+                                                        c->is_joined ? LADE_TENSOR_OFFSETS : LADE_TENSOR_LENGTHS};
+    }
+    l->sample_bytes = f->column[0].is_ragged ? 0 : f->column[0].step;
+}
+
+/* Combinations that are refused. */
+static int check_modes(const struct lade_loader *l, struct lade_error *error)
+{
+    const struct lade_loader_config *c = &l->config;
+    const char *why = NULL;
+
+    if (l->fields->is_limited && (c->fault == LADE_FAULT_SUBSTITUTE || c->drop_last || c->buffer > 0))
+        why = "a total of steps goes with neither substitutes (skip instead), nor drop_last, nor stream mode";
+    else if (c->buffer > 0 && lade_source_info(c->source)->count == LADE_ENDLESS)
+        why = "an endless source has no fields to choose";
+    else if (c->buffer > 0 && !lade_shuffle_fits(l))
+        why = "stream mode with fields takes no exact split, and does not skip faults";
+    return why ? lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "%s", why) : LADE_OK;
+}
+
+int lade_fields_create(struct lade_loader *l, struct lade_error *error)
+{
+    const struct lade_schema *schema = lade_source_schema(l->config.source);
+
+    if (l->config.fields > 0 && !l->config.field)
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "there are no fields");
+    l->fields = lade_heap_get(l->config.alloc, 1, sizeof *l->fields);
+    if (!l->fields)
+        return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
+    l->fields->label = schema->label;
+    l->fields->schema = schema->fields;
+    int status = add_columns(l, error);
+    if (status == LADE_OK)
+        status = set_pipeline(l, error);
+    if (status == LADE_OK)
+        status = set_block(l, error);
+    if (status == LADE_OK)
+        status = check_modes(l, error);
+    if (status == LADE_OK)
+        set_shapes(l);
+    return status;
+}
+
+void lade_fields_free(struct lade_loader *l)
+{
+    lade_heap_put(l->config.alloc, l->fields);
+    l->fields = NULL;
+}
+
+size_t lade_fields_block(const struct lade_loader *l)
+{
+    return l->fields->block;
+}
+
+bool lade_fields_limits(const struct lade_loader *l)
+{
+    return l->fields->is_limited;
+}
+
+const struct lade_tensor_info *lade_loader_tensors(const struct lade_loader *l, unsigned *count)
+{
+    static const struct lade_tensor_info plain[LADE_BATCH_TENSORS] = {{"sample", 0, LADE_TENSOR_VALUES},
+                                                                      {"label", 1, LADE_TENSOR_VALUES}};
+
+    *count = l->tensors;
+    return l->fields ? l->fields->info : plain;
+}
+
+bool lade_fields_prepare(struct lade_worker *w)
+{
+    const struct lade_loader *l = w->loader;
+    const size_t rows = (size_t)l->config.batch;
+
+    if (!w->row)
+        w->row = lade_heap_get(l->config.alloc, rows, sizeof *w->row);
+    if (!w->lengths)
+        w->lengths = lade_heap_get(l->config.alloc, rows * l->fields->columns, sizeof *w->lengths);
+    return w->row && w->lengths;
+}
+
+/* Steps of the columns of a sample, as they are delivered. */
+static int measure(const struct lade_loader *l, uint64_t id, uint64_t *length, struct lade_error *error)
+{
+    const struct lade_fields *f = l->fields;
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct column *c = &f->column[i];
+        length[i] = 1;
+        if (!c->is_ragged)
+            continue;
+        int status = lade_source_length(l->config.source, id, c->number, &length[i], error);
+        if (status != LADE_OK)
+            return status;
+        if (length[i] > c->max && !c->cut)
+            return lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
+                             "field '%s' of sample %llu has %llu steps; batches take %llu: cut it, or raise max",
+                             c->field->name, (unsigned long long)id, (unsigned long long)length[i],
+                             (unsigned long long)c->max);
+        length[i] = length[i] > c->max ? c->max : length[i];
+    }
+    return LADE_OK;
+}
+
+uint64_t lade_fields_fit(const struct lade_loader *l, const uint64_t *ids, uint64_t count)
+{
+    struct extents e = {0};
+
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t length[LADE_TENSORS_MAX];
+        /* A sample without a length is a fault, which the worker that makes the batch applies the policy to. */
+        if (measure(l, ids[i], length, NULL) != LADE_OK)
+            memset(length, 0, sizeof length);
+        if (!add(l->fields, &e, length))
+            return i > 0 ? i : 1;
+    }
+    return count;
+}
+
+static void drop_row(const struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t row, uint64_t *rows)
+{
+    const size_t columns = w->loader->fields->columns, after = (size_t)(*rows - row - 1);
+
+    memmove(slot->ids + row, slot->ids + row + 1, after * sizeof *slot->ids);
+    memmove(w->row + row, w->row + row + 1, after * sizeof *w->row);
+    memmove(w->lengths + row * columns, w->lengths + (row + 1) * columns, after * columns * sizeof *w->lengths);
+    --*rows;
+}
+
+/* Applies the fault policy to a row: drops it, or lists a substitute. LADE_OK or an error. */
+static int replace(const struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t row, uint64_t *rows,
+                   int status)
+{
+    const struct lade_loader *l = w->loader;
+    struct lade_row *r = &w->row[row];
+
+    if (l->config.fault == LADE_FAULT_FAIL)
+        return lade_worker_error(status);
+    slot->faults += r->attempts == 0;
+    if (l->config.fault == LADE_FAULT_SKIP) {
+        drop_row(w, slot, row, rows);
+        return LADE_OK;
+    }
+    if (r->attempts == LADE_SUBSTITUTES_MAX)
+        return lade_worker_error(status);
+    const uint64_t epoch = l->shuffle ? lade_shuffle_epoch(l, w->job.batch, row) : slot->epoch;
+    slot->ids[row] = lade_order_substitute(&l->order, epoch, r->origin, r->attempts++);
+    return LADE_OK;
+}
+
+/* Measures all rows, and places the tensors. */
+static int measure_rows(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t *rows)
+{
+    const struct lade_fields *f = w->loader->fields;
+    struct extents e = {0};
+
+    for (uint64_t row = 0; row < *rows;) {
+        uint64_t *length = w->lengths + row * f->columns;
+        if (row % LADE_AT_ONCE == 0 && lade_worker_is_superseded(w))
+            return LADE_CANCELLED;
+        int status = measure(w->loader, slot->ids[row], length, &slot->error);
+        if (status == LADE_OK && !add(f, &e, length))
+            status = lade_fail(&slot->error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
+                               "sample %llu has other lengths than when the batch was planned",
+                               (unsigned long long)slot->ids[row]);
+        if (status == LADE_OK)
+            row++;
+        else if ((status = replace(w, slot, row, rows, status)) != LADE_OK)
+            return status;
+    }
+    for (unsigned i = 0; i < f->columns; i++)
+        slot->steps[i] = f->column[i].is_ragged && !f->column[i].is_joined ? padded(&f->column[i], e.longest[i]) : 0;
+    slot->bytes = place(f, &e, slot->offset);
+    return LADE_OK;
+}
+
+static void pad(const struct column *c, uint8_t *to, size_t bytes)
+{
+    if (c->pads_zeros) {
+        memset(to, 0, bytes);
+        return;
+    }
+    for (size_t done = 0; done < bytes; done += c->element)
+        memcpy(to + done, c->padding, c->element);
+}
+
+/* Where the values of a row begin. */
+static uint8_t *row_of(const struct lade_batch_buffer *slot, const struct column *c, unsigned column, uint64_t row,
+                       uint64_t start)
+{
+    const uint64_t steps = !c->is_ragged ? row : c->is_joined ? start : row * slot->steps[column];
+
+    return slot->samples + slot->offset[column] + (size_t)steps * c->step;
+}
+
+static int transform(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, struct lade_error *error)
+{
+    const struct lade_loader *l = w->loader;
+    const int64_t begin = lade_now();
+    const struct lade_rng_context rng = {l->config.seed, epoch, lade_source_key(l->config.source, id)};
+    const int status = lade_pipeline_run(l->config.pipeline, &rng, w->input, to, w->scratch);
+
+    lade_count(&w->transform_time, (uint64_t)(lade_now() - begin));
+    if (status == LADE_OK)
+        return LADE_OK;
+    char name[256];
+    lade_source_name(l->config.source, id, name, sizeof name);
+    return lade_fail(error, status, name, LADE_NO_OFFSET, "a transform failed: %s", lade_status_text(status));
+}
+
+/* The label that a view was read into, checked. */
+static int take_label(const struct lade_loader *l, uint64_t id, const void *from, int64_t *label,
+                      struct lade_error *error)
+{
+    const struct lade_source *source = l->config.source;
+
+    if (!lade_integer_at(source->field[l->fields->label].dtype, from, label))
+        return lade_fail(error, LADE_DAMAGED, source->info.kind, LADE_NO_OFFSET,
+                         "the label of sample %llu is above 2^63", (unsigned long long)id);
+    return lade_source_check_label(source, id, *label, error);
+}
+
+/* Reads a row. start: the steps of the rows before it, for each column. */
+static int read_row(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t row, const uint64_t *start)
+{
+    const struct lade_loader *l = w->loader;
+    const struct lade_fields *f = l->fields;
+    const uint64_t id = slot->ids[row], *length = w->lengths + row * f->columns;
+    struct lade_view views[LADE_FIELDS_MAX];
+    uint64_t label = 0;
+    void *output = NULL;
+
+    memset(views, 0, f->schema * sizeof *views);
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct column *c = &f->column[i];
+        uint8_t *to = row_of(slot, c, i, row, start[i]);
+        if (l->config.pipeline && c->number == l->config.pipeline_field) {
+            output = to;
+            to = w->input;
+        }
+        views[c->number] = (struct lade_view){.data = to, .length = length[i]};
+        if (c->is_ragged && !c->is_joined)
+            pad(c, to + (size_t)length[i] * c->step, (size_t)(slot->steps[i] - length[i]) * c->step);
+    }
+    if (f->label != LADE_NO_FIELD && !views[f->label].data)
+        views[f->label] = (struct lade_view){.data = &label, .length = 1};
+    slot->labels[row] = LADE_NO_LABEL;
+    int status = lade_source_read_views(l->config.source, id, views, &slot->error);
+    if (status == LADE_OK && f->label != LADE_NO_FIELD)
+        status = take_label(l, id, views[f->label].data, &slot->labels[row], &slot->error);
+    if (status == LADE_OK && output)
+        status =
+            transform(w, l->shuffle ? lade_shuffle_epoch(l, w->job.batch, row) : slot->epoch, id, output, &slot->error);
+    return status;
+}
+
+/* Stores element i of the lengths or offsets. */
+static void store_length(const struct lade_batch_buffer *slot, const struct column *c, uint64_t i, uint64_t value)
+{
+    uint8_t *to = slot->samples + slot->offset[c->lengths];
+    const int64_t wide = (int64_t)value;
+    const int32_t narrow = (int32_t)value;
+
+    if (c->wide)
+        memcpy(to + i * sizeof wide, &wide, sizeof wide);
+    else
+        memcpy(to + i * sizeof narrow, &narrow, sizeof narrow);
+}
+
+/* Stores the lengths of a row, or the offsets before it, and adds it to start. */
+static void pass_row(const struct lade_worker *w, const struct lade_batch_buffer *slot, uint64_t row, uint64_t *start)
+{
+    const struct lade_fields *f = w->loader->fields;
+    const uint64_t *length = w->lengths + row * f->columns;
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        if (f->column[i].is_ragged)
+            store_length(slot, &f->column[i], row, f->column[i].is_joined ? start[i] : length[i]);
+        start[i] += length[i];
+    }
+}
+
+/* Reads all rows. *again: a row has a substitute, which may be longer. */
+static int read_rows(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t *rows, bool *again)
+{
+    const struct lade_fields *f = w->loader->fields;
+    const bool moves = f->is_ragged && w->loader->config.fault == LADE_FAULT_SUBSTITUTE;
+    uint64_t start[LADE_TENSORS_MAX] = {0};
+
+    *again = false;
+    for (uint64_t row = 0; row < *rows;) {
+        if (row % LADE_AT_ONCE == 0 && lade_worker_is_superseded(w))
+            return LADE_CANCELLED;
+        int status = read_row(w, slot, row, start);
+        const bool is_read = status == LADE_OK;
+        if (!is_read && (status = replace(w, slot, row, rows, status)) != LADE_OK)
+            return status;
+        *again = *again || (!is_read && moves);
+        if (is_read || moves)
+            pass_row(w, slot, row++, start);
+    }
+    for (unsigned i = 0; i < f->columns; i++)
+        if (f->column[i].is_joined) {
+            store_length(slot, &f->column[i], *rows, start[i]);
+            slot->steps[i] = start[i];
+        }
+    return LADE_OK;
+}
+
+bool lade_fields_fill(struct lade_worker *w, struct lade_batch_buffer *slot)
+{
+    const int64_t begin = lade_now();
+    const uint64_t transformed = atomic_load_explicit(&w->transform_time, memory_order_relaxed);
+    uint64_t rows = slot->count;
+    bool again = false;
+    int status;
+
+    lade_batch_buffer_use(w->loader, slot, slot->memory, rows);
+    for (uint64_t row = 0; row < rows; row++)
+        w->row[row] = (struct lade_row){slot->ids[row], 0};
+    do {
+        status = measure_rows(w, slot, &rows);
+        if (status == LADE_OK)
+            status = read_rows(w, slot, &rows, &again);
+    } while (status == LADE_OK && again);
+    if (status == LADE_CANCELLED) /* no other status is: see lade_worker_error() */
+        return false;
+    slot->status = status;
+    slot->count = status == LADE_OK ? rows : 0;
+    const uint64_t transforms = atomic_load_explicit(&w->transform_time, memory_order_relaxed) - transformed;
+    lade_count(&w->read_time, (uint64_t)(lade_now() - begin) - transforms);
+    return true;
+}
+
+void lade_fields_show(struct lade_memory *m, const struct lade_batch_buffer *slot)
+{
+    const struct lade_fields *f = m->loader->fields;
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct column *c = &f->column[i];
+        m->shape[i].dim[0] = c->is_joined ? slot->steps[i] : slot->count;
+        if (!c->is_ragged)
+            continue;
+        if (!c->is_joined)
+            m->shape[i].dim[1] = slot->steps[i];
+        m->shape[c->lengths].dim[0] = slot->count + c->is_joined;
+    }
+}
