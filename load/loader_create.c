@@ -225,7 +225,7 @@ static void free_loader(struct lade_ref *users)
         lade_heap_put(l->config.alloc, l->worker[i].input);
         lade_heap_put(l->config.alloc, l->worker[i].scratch);
         lade_heap_put(l->config.alloc, l->worker[i].ids);
-        lade_walk_free(&l->worker[i].walk);
+        lade_walk_free(&l->worker[i].walk, l->config.alloc);
     }
     lade_bag_destroy(l->bag);
     lade_shuffle_free(l);
