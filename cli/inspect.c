@@ -271,7 +271,7 @@ int inspect_main(int argc, char **argv)
     l.text = argv[optind];
     if (!output_probe("inspect", l.o.json))
         return EXIT_TROUBLE;
-    if (lade_source_open(&l.source, l.text, &error) != LADE_OK)
+    if (lade_source_open(&l.source, l.text, NULL, &error) != LADE_OK)
         return source_trouble("inspect", &error);
     l.info = lade_source_info(l.source);
     l.sample = (struct whole){malloc(l.info->bytes + 1), l.info->bytes, l.info->bytes};
