@@ -5,6 +5,7 @@
 #include "states.h"
 
 #include <lade/dlpack.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* Tensor number of the values, lengths or offsets of a field. */
@@ -684,6 +685,57 @@ Test(loader_fields, lengths_that_change)
     const struct lade_loader_config config = {
         .source = source, .batch = 16, .threads = 2, .in_order = true, .epochs = 3, .field = &field, .fields = 1};
     ends_with(&config, LADE_LIMITED, "other lengths than when the batch was planned");
+    lade_source_close(source);
+}
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool is_first;
+
+/* The first call does not return while the gate is locked. */
+static uint64_t behind_a_gate(uint64_t i)
+{
+    if (atomic_exchange(&is_first, false)) {
+        pthread_mutex_lock(&gate);
+        pthread_mutex_unlock(&gate);
+    }
+    return tokens_of(i);
+}
+
+/* A worker that hangs while it plans a batch by its steps is replaced, and each sample comes once. */
+Test(loader_fields, a_length_that_does_not_return)
+{
+    struct sequences s = {tokens_of, never};
+    struct lade_source *source = open_sequences(&s, 60, TOKENS - 1);
+    const struct lade_loader_field field = {.name = "tokens", .total = 20};
+    const struct lade_loader_config config = {.source = source,
+                                              .batch = 8,
+                                              .threads = 1,
+                                              .in_order = true,
+                                              .epochs = 2,
+                                              .worker_timeout = 20000000,
+                                              .field = &field,
+                                              .fields = 1};
+    const struct expected e = {.row = same, .length = tokens_of};
+    struct lade_loader_stats stats;
+    unsigned seen[60] = {0};
+    struct lade_batch b;
+
+    pthread_mutex_lock(&gate);
+    atomic_store(&is_first, true);
+    s.length = behind_a_gate;
+    struct lade_loader *l = open_loader(&config);
+    while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
+        check_tokens(l, &b, &e);
+        for (uint64_t row = 0; row < b.count; row++)
+            seen[b.ids[row]]++;
+        lade_loader_release(l, &b);
+    }
+    lade_loader_stats(l, &stats);
+    cr_assert_geq(stats.replaced, 1);
+    for (unsigned i = 0; i < 60; i++)
+        cr_assert_eq(seen[i], 2);
+    pthread_mutex_unlock(&gate);
+    lade_loader_destroy(l);
     lade_source_close(source);
 }
 
