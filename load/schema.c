@@ -102,7 +102,7 @@ static int check_field(const struct lade_schema *schema, unsigned f, const char 
 
 uint64_t lade_source_number(const struct lade_source *source, uint64_t i, unsigned field)
 {
-    /* Reading does not change a source, but the callbacks get it as they were given it. */
+    /* Reading does not change a source; only the callbacks take it without const. */
     struct lade_source *reads = (struct lade_source *)(uintptr_t)source;
     const struct lade_field *f = &source->field[field];
     const size_t step = lade_field_bytes(f);
