@@ -329,6 +329,8 @@ Test(custom, ragged_fields)
     const struct lade_view view = {to, 1, 4};
     cr_assert_eq(lade_source_read_fields(source, 2, &view, NULL), LADE_OK);
     cr_assert_eq(to[3], token(2, 4));
+    const struct lade_view endless = {to, 1, UINT64_MAX}; /* the sum is 0 */
+    cr_assert_eq(lade_source_read_fields(source, 2, &endless, NULL), LADE_INVALID);
     lade_source_close(source);
 }
 
