@@ -169,7 +169,7 @@ Test(feeder, a_fill_that_answers_what_it_may_not_is_an_error)
     static const struct {
         int answer;
         const char *text;
-    } cases[] = {{LADE_TIMEOUT, "fill answered -9"}, {LADE_RELEASED, "fill answered 1"}, {4, "fill answered 4"}};
+    } cases[] = {{LADE_TIMEOUT, "fill returned -9"}, {LADE_RELEASED, "fill returned 1"}, {4, "fill returned 4"}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int consumer_assists = 0; consumer_assists < 2; consumer_assists++) {

@@ -298,7 +298,8 @@ Test(table_save, files_that_cannot_be_read, .init = begin, .fini = end)
     cr_assert_eq(errno, EISDIR);
     write_file("empty", "", 0);
     cr_assert_eq(lade_table_load(to, "empty", &error), LADE_DAMAGED);
-    cr_assert(error.status == LADE_DAMAGED && error.offset == 0 && strstr(error.text, "empty: not what was saved"));
+    cr_assert(error.status == LADE_DAMAGED && error.offset == 0 &&
+              strstr(error.text, "empty: not a file of this kind"));
     cr_assert_eq(lade_table_save(table, "table", NULL), LADE_OK);
     cr_assert_eq(lade_table_load(other, "table", &error), LADE_INVALID);
     cr_assert(error.offset == 0 && strstr(error.text, "table: ") && strstr(error.text, "other kind"));

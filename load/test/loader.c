@@ -422,7 +422,7 @@ Test(loader, wrong_use)
     }
     const struct lade_loader_config large = {.source = source, .batch = 10, .buffer = (UINT64_C(1) << 30) + 1};
     cr_assert_eq(lade_loader_create(&l, &large, &error), LADE_INVALID);
-    cr_assert(strstr(error.text, "2^30 samples at most"), "%s", error.text);
+    cr_assert(strstr(error.text, "at most 2^30 samples"), "%s", error.text);
     cr_assert_eq(lade_loader_create(NULL, &wrong[0], &error), LADE_INVALID);
     cr_assert_eq(lade_loader_create(&l, NULL, &error), LADE_INVALID);
     lade_source_close(source);
