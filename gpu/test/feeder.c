@@ -447,7 +447,7 @@ Test(feeder, the_pinned_limit_holds)
     c.pinned_limit = 2 * bytes;
     c.depth = 3;
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_LIMITED);
-    cr_assert_str_eq(error.text, "feeder: pinned_limit allows a depth of 2");
+    cr_assert_str_eq(error.text, "feeder: pinned_limit allows a depth of at most 2");
     c.depth = 0;
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
     lade_feeder_stats(feeder, &stats);
