@@ -64,7 +64,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def output_options(work: Path) -> list[str]:
-    """Where a run leaves its answer and, if it fails, its picture."""
+    """Where a run leaves its result and, if it fails, its picture."""
     for name in ("explore.json", "explore.svg"):
         (work / name).unlink(missing_ok=True)
     return ["--quiet", "--json", str(work / "explore.json"), "--svg", str(work / "explore.svg")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Execution graphs: events by thread, who reads from whom, the order of writes to each location."""
+"""Execution graphs: events by thread, which event reads from which, the order of writes to each location."""
 from __future__ import annotations
 
 import re
