@@ -164,7 +164,7 @@ static int fill_answers(void *self, struct lade_feeder_slot *slot, struct lade_e
 }
 
 /* A status that next reserves, or that is neither success nor an error, is not passed on. */
-Test(feeder, a_fill_that_answers_what_it_may_not_is_an_error)
+Test(feeder, a_fill_that_returns_what_it_may_not_is_an_error)
 {
     static const struct {
         int answer;
@@ -289,7 +289,7 @@ static void *wait_for_a_batch(void *status)
     return NULL;
 }
 
-Test(feeder, stop_wakes_who_waits)
+Test(feeder, stop_wakes_waiting_threads)
 {
     struct producer p = {.batches = 4};
     struct lade_feeder_config c = config_of(&p);

@@ -364,7 +364,7 @@ static uint64_t order_of(const struct lade_loader_config *config, const char *st
     return stats.seed;
 }
 
-Test(loader, a_random_seed_is_reported_and_goes_on)
+Test(loader, a_random_seed_is_reported_and_resumed)
 {
     struct lade_source *source = numbers(100);
     struct lade_loader_config config = {.source = source, .batch = 10, .threads = 1, .in_order = true, .epochs = 1};

@@ -189,7 +189,7 @@ Test(cifar, hundred_has_two_labels, .init = make_folder, .fini = remove_folder)
     refused("cifar100:@,labels=both", LADE_INVALID, "labels is fine or coarse");
 }
 
-Test(cifar, damage_is_told_with_its_place, .init = make_folder, .fini = remove_folder)
+Test(cifar, damage_is_reported_with_its_offset, .init = make_folder, .fini = remove_folder)
 {
     static uint8_t bytes[3 * 3073];
     struct lade_error error;
@@ -405,7 +405,7 @@ static void close_number(void *self)
     *(int *)self = -1;
 }
 
-Test(make, a_source_of_ones_own)
+Test(make, a_custom_source)
 {
     struct lade_source_ops ops = {.read = read_number, .close = close_number};
     struct lade_source_info info = {.kind = "own", .count = 5, .shape = {.dtype = LADE_U8}, .bytes = 1, .classes = 3};
@@ -527,7 +527,7 @@ static int gather_silent(void *self, const uint64_t *ids, uint64_t count, void *
     return status_as_told;
 }
 
-Test(make, gather_says_how_far_it_came)
+Test(make, gather_reports_how_far_it_came)
 {
     const struct lade_source_ops ops = {.read = read_as_told, .gather = gather_silent};
     const struct lade_source_info info = {
