@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Uses every function that takes a struct with its size. Behind each struct lie bytes that the library must neither read nor
+ * Uses every function that takes a struct with its size. After each struct lie bytes that the library must neither read nor
  * write: compiled with the headers of one version, this runs with the libraries of another. With -DLADE_GROWN it is
  * compiled with headers whose structs have one more array, lade_grown, and runs with libraries that do not know it.
  */
@@ -26,7 +26,7 @@ static void expect(bool holds, const char *what)
 }
 #define EXPECT(condition) expect(condition, #condition)
 
-/* GUARDED(type, name): a struct of zeros with bytes behind it that are not zero. */
+/* GUARDED(type, name): a struct of zeros with bytes after it that are not zero. */
 #define GUARDED(type, name)                                                                                            \
     struct {                                                                                                           \
         type it;                                                                                                       \
