@@ -114,8 +114,9 @@ static int dimensions(struct items *it, const char *value, struct lade_shape *sh
         if (!digits(at, &shape->dim[shape->dims++], &at) || (*at && *at != 'x'))
             break;
         if (!*at)
-            return lade_shape_bytes(shape) ? LADE_OK
-                                           : wrong(it, "a shape has no zero and less than 2^63 bytes, unlike", value);
+            return lade_shape_bytes(shape)
+                       ? LADE_OK
+                       : wrong(it, "a shape must have no zero and fewer than 2^63 bytes, unlike", value);
     }
     return wrong(it, "a shape is numbers with x between them, not", value);
 }
@@ -476,7 +477,7 @@ static int open_cifar(struct lade_source **source, struct items *it)
         if (status == LADE_OK)
             names = cifar_names(kind, path, it->alloc);
     } else if (part) {
-        status = wrong(it, "part goes with a folder", "");
+        status = wrong(it, "part needs a folder, not single files", "");
     } else {
         do
             status = add_cifar(&flat, &m, kind, path, it);
