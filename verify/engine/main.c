@@ -111,6 +111,8 @@ static void check_progress(void)
              options.stop_thread);
     else if (spins)
         fail(ERR_LIVELOCK, pc, who->req.addr, "the loop waits although nothing changes any more");
+    else if (who == locks && ev(G->thread[who->id].at[who->done - 1])->op == OP_SLEEP)
+        fail(ERR_DEADLOCK, pc, who->req.addr, "the thread waits on a condition variable that no thread is left to signal");
     else
         fail(ERR_DEADLOCK, pc, who->req.addr, "every thread that is left waits for a lock or for another thread");
 }
@@ -392,6 +394,11 @@ static void print_bound(void)
         printf("bound: events of a thread\n");
 }
 
+static void print_weaker(FILE *out, const char *reason)
+{
+    fprintf(out, "weaker: %s\n", reason);
+}
+
 static int conclude(double seconds)
 {
     if (statistics.polls && statistics.tries)
@@ -410,6 +417,7 @@ static int conclude(double seconds)
                           : failure.kind   ? "unsupported"
                           : statistics.cut ? "bound"
                           : vacuous        ? "vacuous"
+                          : weaker()       ? "weaker"
                                            : "pass";
 
     if (!options.quiet && isatty(2))
@@ -427,8 +435,7 @@ static int conclude(double seconds)
         picture_write(options.svg);
     if (options.json)
         report_write(options.json, verdict, seconds);
-    if (statistics.ranges)
-        printf("nondet: integers from %ld to %ld\n", options.low, options.high);
+    weaker_each(print_weaker, stdout);
     for (int i = 0; i < COVER_NAMES && statistics.covered[i][0]; i++)
         printf("covered: %s\n", statistics.covered[i]);
     if (statistics.cut)
@@ -436,7 +443,7 @@ static int conclude(double seconds)
     else if (vacuous && !failure.kind)
         printf("vacuous: no execution completed: every one %s\n",
                !statistics.assumed ? "waits" : options.liveness ? "failed an assume" : "failed an assume or waits");
-    printf("verdict: %s\nexecutions: %llu\nblocked: %llu\nseconds: %.3f\n", verdict,
+    printf("verdict: %s\nexecutions: %llu\nblocked: %llu\nseconds: %.3f\n", !strcmp(verdict, "weaker") ? "pass, but weaker" : verdict,
            (unsigned long long)statistics.executions, (unsigned long long)statistics.blocked, seconds);
     return found ? 42 : failure.kind ? 5 : statistics.cut ? 3 : vacuous ? 6 : 0;
 }
@@ -449,6 +456,7 @@ __attribute__((visibility("default"))) int lade_explore_main(int argc, char **ar
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* the wrapper must remove it */
     symbol_init(tables[0], tables[1]);
     spin_init(tables[2], tables[3]);
+    weaker_init(tables[4], tables[5]);
     if (!weaken_resolve())
         return 2;
     if (options.entry)

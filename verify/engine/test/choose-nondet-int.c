@@ -2,7 +2,7 @@
 /*
  * An integer has the values that --nondet gives.
  *
- * expect: pass 4
+ * expect: weaker 4
  * options: --nondet -1:2 --outcomes
  * says: outcome 1: -1
  */
