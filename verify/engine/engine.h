@@ -322,7 +322,7 @@ struct statistics {
     int stops;                    /* points where a thread was stopped */
     double share; /* explored part of the tree */
     int cut;      /* which bounds were reached, as bits of enum cut */
-    uint32_t weakened; /* which rules of --weaken changed a call, as bits */
+    uint64_t weakened; /* which rules of --weaken changed a call, as bits */
     bool assumed; /* an assume failed */
     bool polls;   /* an iteration with a lock and its unlock was omitted */
     bool tries;   /* a try-lock, or a lock that may time out, was added */
@@ -488,7 +488,7 @@ void outcome_print(FILE *out);
 
 /* ---- weaken.c ---- */
 
-bool weaken_parse(const char *text);
+bool weaken_parse(const char *text, bool optional);
 void weaken_request(struct request *q);
 extern int weaken_count;
 bool weaken_resolve(void);

@@ -203,8 +203,9 @@ static const char *const usage_text =
     "  --no-leaks --no-liveness --no-races --no-uninit --no-spurious --no-spin\n"
     "                           leave these checks out; --no-spin runs waiting loops up to the bound\n"
     "  --all-leaks              memory that static memory leads to must be freed too\n"
-    "  --weaken FILE:LINE=ORDER[,FAILURE_ORDER]\n"
-    "                           change the orders of a source line (repeat)\n"
+    "  --weaken FILE:LINE[:COLUMN]=ORDER[,FAILURE_ORDER]\n"
+    "                           change the orders of a source line, or at a column of it (repeat)\n"
+    "  --order ...              the same, but the call need not be executed\n"
     "  --outcomes               print what complete executions print, each distinct output once\n"
     "  --entry FUNCTION         start with this function instead of main\n"
     "  --genmc                  copy GenMC's deviations, to compare counts\n"
@@ -291,9 +292,9 @@ static void parse(int argc, char **argv)
             options.replay = v;
         else if (!strcmp(a, "-j") || !strcmp(a, "--jobs"))
             options.jobs = (int)number(a, v);
-        else if (!strcmp(a, "--weaken")) {
-            if (!weaken_parse(v))
-                usage("--weaken FILE:LINE=ORDER[,FAILURE_ORDER]");
+        else if (!strcmp(a, "--weaken") || !strcmp(a, "--order")) {
+            if (!weaken_parse(v, a[2] == 'o'))
+                usage("--weaken FILE:LINE[:COLUMN]=ORDER[,FAILURE_ORDER], at most 64 times");
         } else if (!strcmp(a, "--entry"))
             options.entry = strcmp(v, "main") ? v : NULL; /* the program's own has another name here */
         else if (!strcmp(a, "--max-events"))
