@@ -484,6 +484,7 @@ void outcome_cut(int length);
 void outcome_text(const char *format, va_list list);
 void outcome_end(void);
 void outcome_count(const char *line, uint64_t count);
+void outcome_each(void (*report)(FILE *out, const char *line, uint64_t count), FILE *out);
 void outcome_print(FILE *out);
 
 /* ---- weaken.c ---- */

@@ -86,6 +86,15 @@ static void error(FILE *out)
     fprintf(out, "\n    }\n  ");
 }
 
+static int outcomes;
+
+static void outcome(FILE *out, const char *line, uint64_t count)
+{
+    fprintf(out, "%s\n    {\"outcome\": ", outcomes++ ? "," : "");
+    quoted(out, line);
+    fprintf(out, ", \"executions\": %llu}", (unsigned long long)count);
+}
+
 static int reasons;
 
 static void reason(FILE *out, const char *text)
@@ -133,6 +142,9 @@ void report_write(const char *path, const char *verdict, double seconds)
         fputs(i ? ", " : "", out);
         quoted(out, statistics.covered[i]);
     }
+    fprintf(out, "],\n");
+    fprintf(out, "  \"outcomes\": [");
+    outcome_each(outcome, out);
     fprintf(out, "],\n");
     sites(out);
     fprintf(out, "  \"errors\": [");

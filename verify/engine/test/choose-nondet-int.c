@@ -4,7 +4,7 @@
  *
  * expect: weaker 4
  * options: --nondet -1:2 --outcomes
- * says: outcome 1: -1
+ * says: outcome: -1 (1 execution)
  */
 #include <stdio.h>
 
