@@ -74,7 +74,7 @@ void outcome_end(void)
 {
     if (!options.outcomes)
         return;
-    for (size_t n = length; n && text[n - 1] == '\n'; n--)
+    for (size_t n = length; n && (text[n - 1] == '\n' || text[n - 1] == ' '); n--)
         text[n - 1] = 0;
     for (char *p = text; *p; p++)
         if (*p == '\n')
