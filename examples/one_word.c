@@ -6,16 +6,6 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#ifdef WITHOUT_FUTEX /* for verify/explore: no thread waits in this program, so none is woken */
-#include <stdlib.h>
-void lade_futex_wake(_Atomic uint32_t *word, int count);
-void lade_futex_wake(_Atomic uint32_t *word, int count)
-{
-    (void)word, (void)count;
-    abort();
-}
-#endif
-
 static void *producer(void *ring)
 {
     return lade_spsc_push(ring, 42) == LADE_OK ? NULL : ring;

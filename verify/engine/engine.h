@@ -7,13 +7,14 @@
  *     explore.c  the algorithm: each consistent graph of the program once
  *     run.c      one native run of the program, its threads as coroutines, replayed against a graph
  *     hooks.c    the calls that gcc -fsanitize=thread inserts into the program
- *     libc.c     threads, locks, memory and output as the program sees them
+ *     libc.c     threads, memory and output as the program sees them; sync.c locks and what else waits
  *     shadow.c   the state of each byte: races, bounds, initialisation
  *     spin.c     loops that only wait, and retries
  *     lost.c     accesses that are lost with an omitted iteration
  *     share.c    several processes on one exploration
  *     trace.c    a counterexample as text; report.c as JSON, of which draw/ makes the picture; symbol.c maps addresses to names
  *     lin.c      linearizability of marked operations
+ *     weaken.c   orders changed at run time; outcome.c what executions print; weaker.c what a pass does not show
  *     main.c     options
  */
 #ifndef LADE_ENGINE_H
@@ -29,7 +30,7 @@
 /* Avoids clashes with names of the program: only what it calls is exported. */
 #pragma GCC visibility push(hidden)
 
-enum { MAX_THREADS = 32, INIT = -1, NONE = -2, DESTROYED = 255 /* value of a mutex */, LOOP = 8, LONG = 100, SHOTS = 12, STORED = 16 };
+enum { MAX_THREADS = 32, INIT = -1, NONE = -2, LOOP = 8, LONG = 100, SHOTS = 12, STORED = 16, SPECIFICS = 16 };
 
 __extension__ typedef unsigned __int128 word;
 
@@ -44,9 +45,12 @@ enum kind { E_READ, E_WRITE, E_FENCE, E_CREATE, E_START, E_END, E_JOIN, E_MARK, 
 
 enum op {
     OP_LOAD, OP_STORE, OP_XCHG, OP_ADD, OP_SUB, OP_AND, OP_OR, OP_XOR, OP_NAND, OP_CAS,
-    OP_ARRIVE,         /* at a barrier */
-    OP_LOCK, OP_AWAIT, /* these two wait: for a free mutex, for a value */
-    OP_TRYLOCK, OP_UNLOCK, OP_PLAIN, /* a plain store to a location that is otherwise atomic */
+    OP_ARRIVE,          /* at a barrier */
+    OP_POST, OP_PEEK,   /* a semaphore */
+    OP_RUNLOCK,         /* a read lock */
+    OP_ENTER, OP_SIGNAL, /* a condition variable: begin to wait; wake one thread, or with operand 0 all */
+    OP_LOCK, OP_RLOCK, OP_TAKE, OP_ONCE, OP_AWAIT, OP_SLEEP, /* these wait (model_waits) */
+    OP_TRYLOCK, OP_TRYRLOCK, OP_TRYTAKE, OP_UNLOCK, OP_PLAIN, /* a plain store to a location that is otherwise atomic */
     OP_FENCE, OP_CREATE, OP_START, OP_END, OP_JOIN, OP_MARK,
     OP_CHOOSE, /* a choice of the program */
     OP_AGAIN,  /* after an iteration that changed nothing: 0 stop here, 1 continue */
@@ -57,9 +61,9 @@ enum order { RELAXED, CONSUME, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST };
 
 enum flag {
     F_RMW = 1,      /* half of a read-modify-write that succeeded (or of one that may: reads keep it only on success) */
-    F_WEAK = 2,     /* compare-exchange that may fail spuriously */
+    F_WEAK = 2,     /* compare-exchange that may fail spuriously; wait that may end for no reason, or time out */
     F_SPURIOUS = 4, /* and did */
-    F_WAITS = 8     /* lock that found the mutex taken: its thread is blocked here until it is free */
+    F_WAITS = 8     /* its thread is blocked here until there is something else to read */
 };
 
 struct event {
@@ -73,7 +77,8 @@ struct event {
     int32_t pos;   /* writes: position in the modification order, from 1; the initial value has position 0 */
     int32_t prev;  /* the access to this location that was inserted before this one, or -1 */
     uint32_t effects; /* plain stores of the thread so far that are visible to others */
-    uint32_t extra;   /* create, join: the other thread; mark: what; again: where the iteration begins (expected: its end) */
+    uint32_t extra;   /* create, join: the other thread; mark: what; again: where the iteration begins (expected: its end);
+                         waits: whether they may time out; the write of a signal: which of the waiting threads it wakes */
     uint32_t cells;   /* changes of the shadow by the thread before it, in the run that added it (shadow.c) */
     uint64_t pc;
     uintptr_t plain; /* address of the thread's plain accesses since its previous event: 0 none, 1 several */
@@ -150,13 +155,22 @@ void model_clocks(int stamp);        /* clocks of anything else */
 int model_floor(int stamp);          /* lowest position in mo that coherence lets this access read or follow */
 bool model_consistent(int stamp, int other); /* no cycle through these, given that there was none before */
 bool model_rmw_taken(int loc, int pos); /* does a read-modify-write already follow this write? */
+bool model_waits(const struct event *e, word value); /* whether it waits when it reads this value */
 bool is_sc(const struct event *e);
 int order_of(const struct event *e);
 
-/* Locks and barriers: only the engine uses the value, which starts at 0. */
+/* Locks and the like: only the engine uses the value, which starts at 0. */
 static inline bool is_lock(int op)
 {
     return op >= OP_ARRIVE && op <= OP_UNLOCK;
+}
+
+enum { ONCE_RUNS = 1, ONCE_DONE = 2 };
+
+/* The value of a lock or the like that has been destroyed; locations of mutexes have one byte, all others four. */
+static inline word destroyed(int size)
+{
+    return size == 1 ? UINT8_MAX : UINT32_MAX;
 }
 
 /* ---- run.c ---- */
@@ -259,7 +273,11 @@ struct thread {
     int error; /* its errno */
     int prints; /* how often it has printed */
     void *tls;
-    void *keys[16];
+    int keys_created, specifics;
+    struct specific { /* values for keys of thread-specific data */
+        unsigned key;
+        void *value;
+    } specific[SPECIFICS];
     struct shot shot[SHOTS]; /* its latest reads, since it last changed something that is not in stored */
     struct stored stored[STORED]; /* plain stores to memory that others may access, since then */
 };
@@ -305,10 +323,12 @@ struct statistics {
     int stops;                    /* points where a thread was stopped */
     double share; /* explored part of the tree */
     int cut;      /* which bounds were reached, as bits of enum cut */
-    uint32_t weakened; /* which rules of --weaken changed a call, as bits */
+    uint64_t weakened; /* which rules of --weaken changed a call, as bits */
     bool assumed; /* an assume failed */
     bool polls;   /* an iteration with a lock and its unlock was omitted */
-    bool tries;   /* a try-lock was added */
+    bool tries;   /* a try-lock, or a lock that may time out, was added */
+    uint64_t called; /* which functions of --allow, as bits */
+    bool clock;   /* the program has read the clock, which stands still */
     bool ranges;  /* the program used a nondeterministic integer */
     uint64_t unrolled; /* call site of a loop that --unroll has truncated */
     char covered[COVER_NAMES][COVER_LENGTH]; /* names that explore_cover reached, then an empty one */
@@ -317,7 +337,8 @@ struct statistics {
 extern struct statistics statistics;
 extern volatile bool time_is_up; /* main.c */
 
-bool cover_add(const char *name); /* libc.c */
+bool cover_add(const char *name); /* libc.c, as the next one */
+void keys_end(void);
 bool explore_add(int t); /* adds the pending event of thread t; false when no option is consistent */
 void explore_again(int t);
 const struct event *explore_went_on(void);
@@ -446,7 +467,7 @@ extern struct options options;
 struct site {
     uint64_t pc;
     const char *file, *function;
-    int line;
+    int line, column;
 };
 
 void symbol_init(const void *from, const void *to);
@@ -466,15 +487,23 @@ void outcome_cut(int length);
 void outcome_text(const char *format, va_list list);
 void outcome_end(void);
 void outcome_count(const char *line, uint64_t count);
+void outcome_each(void (*report)(FILE *out, const char *line, uint64_t count), FILE *out);
 void outcome_print(FILE *out);
 
 /* ---- weaken.c ---- */
 
-bool weaken_parse(const char *text);
+bool weaken_parse(const char *text, bool optional);
 void weaken_request(struct request *q);
 extern int weaken_count;
 bool weaken_resolve(void);
 bool weaken_used(void);
+
+/* ---- weaker.c ---- */
+
+void weaker_init(const void *from, const void *to);
+void weaker_each(void (*report)(FILE *out, const char *reason), FILE *out);
+bool weaker(void);
+void weaker_calls(void);
 
 /* ---- trace.c and friends ---- */
 

@@ -93,6 +93,8 @@ static bool maximally_added(int e, int w)
         return x->value == 0;
     if (x->kind != E_READ && x->kind != E_WRITE)
         return true;
+    if (x->op == OP_SIGNAL && x->kind == E_WRITE && x->extra)
+        return false;
     if (x->kind == E_READ && ((x->flags & F_SPURIOUS) || !previous(x->rf, e, w)))
         return false;
     if (x->kind == E_WRITE)
@@ -130,13 +132,33 @@ static void push_revisits(int w)
 
 /* ---- adding events ---- */
 
+/* The set of waiting threads without its n-th. */
+static word without(word set, uint32_t n)
+{
+    word rest = set;
+
+    while (n--)
+        rest &= rest - 1;
+    return set & ~(rest & -rest);
+}
+
 static word apply(const struct event *r, int thread_id)
 {
     word v = r->value, o = r->operand;
 
     switch (r->op) {
     case OP_ARRIVE:
+    case OP_POST:
+    case OP_RLOCK:
+    case OP_TRYRLOCK:
+    case OP_RUNLOCK:
     case OP_ADD: v += o; break;
+    case OP_TAKE:
+    case OP_TRYTAKE: v--; break;
+    case OP_ENTER: v |= o; break;
+    case OP_SLEEP: v &= ~o; break;
+    case OP_SIGNAL: v = o ? without(v, 0) : 0; break;
+    case OP_ONCE: v = ONCE_RUNS; break;
     case OP_SUB: v -= o; break;
     case OP_AND: v &= o; break;
     case OP_OR: v |= o; break;
@@ -172,13 +194,16 @@ static bool add_rmw_write(int read)
     bool taken = model_rmw_taken(loc, pos - 1), newest = pos == G->place[loc].count;
     if (!taken)
         graph_mo_insert(G, stamp, pos);
+    if (ev(stamp)->op == OP_SIGNAL && ev(read)->operand) /* one of the threads that wait: each is tried */
+        for (int n = __builtin_popcount((unsigned)ev(read)->value); n-- > 1;)
+            push(C_VALUE, stamp, n, -1, false);
     push_revisits(stamp);
     return !taken && (newest || model_consistent(stamp, read));
 }
 
 static bool may_fail_spuriously(const struct event *r, word value)
 {
-    return (r->flags & F_WEAK) && value == r->expected;
+    return (r->flags & F_WEAK) && (r->op == OP_CAS ? value == r->expected : model_waits(r, value));
 }
 
 static word value_at(int loc, int pos)
@@ -230,12 +255,9 @@ static int locate(const struct thread *t)
         fail(ERR_UNSUPPORTED, q->pc, q->addr, "the address of a thread-local variable goes to other threads");
     if (clash)
         fail(ERR_UNSUPPORTED, q->pc, q->addr, "atomic accesses of different sizes to one address");
+    if (q->addr & (q->size - 1u))
+        fail(ERR_UNSUPPORTED, q->pc, q->addr, "an atomic access that is not aligned to its size");
     return loc;
-}
-
-static bool waits_at(const struct event *r, word value)
-{
-    return (r->op == OP_LOCK && value != 0) || (r->op == OP_AWAIT && value != r->operand);
 }
 
 static bool add_read(struct thread *t)
@@ -244,10 +266,12 @@ static bool add_read(struct thread *t)
     struct event *e = graph_add(G, t->id);
     int stamp = G->count - 1;
 
-    statistics.tries |= t->req.op == OP_TRYLOCK;
+    bool timed = is_lock(t->req.op) && t->req.extra;
+
+    statistics.tries |= (t->req.op >= OP_TRYLOCK && t->req.op <= OP_TRYTAKE) || t->req.op == OP_PEEK || (timed && t->req.op != OP_SLEEP);
     e->kind = E_READ;
     describe(e, t);
-    e->flags = t->req.weak && options.spurious ? F_WEAK : 0;
+    e->flags = t->req.weak && (options.spurious || timed) ? F_WEAK : 0;
     e->state = options.spin ? spin_state(t) : 0;
     e->rf = INIT;
     graph_link(G, stamp, loc);
@@ -255,9 +279,10 @@ static bool add_read(struct thread *t)
     int floor = model_floor(stamp), newest = G->place[loc].count - 1;
     for (int pos = floor; pos < newest; pos++) {
         word v = value_at(loc, pos);
-        if (waits_at(e, v) || (spin_known(e->state, v) && shadow_quiet(e)))
-            continue; /* waiting matters only at the newest value */
-        push(C_READ, stamp, pos, -1, false);
+        if (spin_known(e->state, v) && shadow_quiet(e))
+            continue;
+        if (!model_waits(e, v)) /* waiting matters only at the newest value */
+            push(C_READ, stamp, pos, -1, false);
         if (may_fail_spuriously(e, v))
             push(C_READ, stamp, pos, -1, true);
     }
@@ -433,8 +458,22 @@ static bool take_read(const struct item *c)
     return !(e->flags & F_RMW) || add_rmw_write(c->stamp);
 }
 
+/* A signal wakes another one of the threads that wait. */
+static bool take_signal(const struct item *c)
+{
+    struct event *w = ev(c->stamp);
+    int read = G->thread[w->thread].at[w->index - 1];
+
+    w->extra = (uint32_t)c->pos;
+    w->value = without(ev(read)->value, w->extra);
+    push_revisits(c->stamp);
+    return w->pos > 0 && (w->pos + 1 == G->place[w->loc].count || model_consistent(c->stamp, read));
+}
+
 static bool take_value(const struct item *c)
 {
+    if (ev(c->stamp)->kind == E_WRITE)
+        return take_signal(c);
     ev(c->stamp)->value = (word)c->pos;
     someone_went_on |= ev(c->stamp)->op == OP_AGAIN;
     return true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads, locks, memory and output as the program sees them. The wrapper renames the program's calls, malloc to
+ * Threads, memory and output as the program sees them. The wrapper renames the program's calls, malloc to
  * lade_x_malloc and so on, so that the C library itself stays untouched.
  */
-#include "engine.h"
+#include "calls.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,19 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
-
-#define X(NAME) lade_x_##NAME
-/* Address of the call; also records where the program's own part of the stack ends. */
-#define PC (self->top = (char *)__builtin_frame_address(0) + 16, (uint64_t)(uintptr_t)__builtin_return_address(0))
+#include <time.h>
 
 #pragma GCC visibility push(default)
-
-static word ask(int op, const void *addr, int size, word operand, int order, uint32_t extra, uint64_t pc)
-{
-    self->req = (struct request){.op = (uint8_t)op, .size = (uint8_t)size, .order = (uint8_t)order, .extra = extra,
-                                 .addr = (uintptr_t)addr, .operand = operand, .pc = pc};
-    return step();
-}
 
 /* ---- threads ---- */
 
@@ -147,6 +137,101 @@ _Noreturn void X(thrd_exit)(int result)
     thread_exit();
 }
 
+/* ---- thread-specific data ---- */
+
+/* A key is its creator's number and how many that thread had created before: the same in every run. */
+enum { KEYS = 16, ROUNDS = 4 };
+
+static struct key {
+    void (*destructor)(void *);
+    uint64_t run; /* in which it was created, plus one; 0: deleted */
+} key[MAX_THREADS * KEYS];
+
+static struct key *key_of(unsigned k, uint64_t pc)
+{
+    if (k >= MAX_THREADS * KEYS || key[k].run != statistics.runs + 1)
+        fail(ERR_THREAD, pc, 0, "no such key of thread-specific data");
+    return &key[k];
+}
+
+static void key_create(unsigned *out, void (*destructor)(void *), uint64_t pc)
+{
+    if (guessing)
+        guess_stop();
+    if (self->keys_created == KEYS)
+        fail(ERR_UNSUPPORTED, pc, 0, "more than %d keys created by one thread", KEYS);
+    unsigned k = (unsigned)(self->id * KEYS + self->keys_created++);
+    self->effects++;
+    key[k] = (struct key){destructor, statistics.runs + 1};
+    plain((uintptr_t)out, sizeof *out, true, false, pc);
+    *out = k;
+}
+
+static struct specific *specific_of(unsigned k)
+{
+    for (int i = 0; i < self->specifics; i++)
+        if (self->specific[i].key == k)
+            return &self->specific[i];
+    return NULL;
+}
+
+static void *get_specific(unsigned k, uint64_t pc)
+{
+    key_of(k, pc);
+    const struct specific *s = specific_of(k);
+    return s ? s->value : NULL;
+}
+
+static void set_specific(unsigned k, const void *value, uint64_t pc)
+{
+    if (guessing)
+        guess_stop();
+    key_of(k, pc);
+    struct specific *s = specific_of(k);
+    if (!s && self->specifics == SPECIFICS)
+        fail(ERR_UNSUPPORTED, pc, 0, "values for more than %d keys in one thread", SPECIFICS);
+    if (!s)
+        s = &self->specific[self->specifics++];
+    self->effects++; /* a loop that stores another value each time does not only wait */
+    *s = (struct specific){k, (void *)(uintptr_t)value}; /* NOLINT */
+}
+
+/* The thread ends: its values go to the destructors of their keys, which may set new ones. */
+void keys_end(void)
+{
+    bool left = true;
+
+    for (int round = 0; round < ROUNDS && left; round++) {
+        left = false;
+        for (int i = 0; i < self->specifics; i++) {
+            const struct key *k = &key[self->specific[i].key];
+            void *value = self->specific[i].value;
+            self->specific[i].value = NULL;
+            if (!value || !k->destructor || k->run != statistics.runs + 1)
+                continue;
+            left = true;
+            k->destructor(value);
+        }
+    }
+}
+
+static void key_delete(unsigned k, uint64_t pc)
+{
+    if (guessing)
+        guess_stop();
+    key_of(k, pc)->run = 0;
+    self->effects++;
+}
+
+int X(pthread_key_create)(pthread_key_t *k, void (*destructor)(void *)) { return key_create(k, destructor, PC), 0; }
+int X(pthread_key_delete)(pthread_key_t k) { return key_delete(k, PC), 0; }
+void *X(pthread_getspecific)(pthread_key_t k) { return get_specific(k, PC); }
+int X(pthread_setspecific)(pthread_key_t k, const void *value) { return set_specific(k, value, PC), 0; }
+int X(tss_create)(tss_t *k, tss_dtor_t destructor) { return key_create(k, destructor, PC), thrd_success; }
+void X(tss_delete)(tss_t k) { key_delete(k, PC); }
+void *X(tss_get)(tss_t k) { return get_specific(k, PC); }
+int X(tss_set)(tss_t k, void *value) { return set_specific(k, value, PC), thrd_success; }
+
 /* Scheduling hints have no effect here. */
 int X(sched_yield)(void) { return 0; }
 void X(thrd_yield)(void) {}
@@ -155,148 +240,16 @@ unsigned X(sleep)(unsigned s) { (void)s; return 0; }
 int X(nanosleep)(const void *a, void *b) { (void)a, (void)b; return 0; }
 int X(thrd_sleep)(const void *a, void *b) { (void)a, (void)b; return 0; }
 
-/* ---- mutexes: an acquiring exchange that waits, and a releasing store ---- */
-
-/* The holder, as far as this thread knows: its own last operation on it is the newest that it can have seen. */
-static bool holds(const void *m)
+/* The clock stands still: a wait with a deadline may time out at any point, whatever the deadline. */
+static void clock_read(struct timespec *out, uint64_t pc)
 {
-    int loc = shadow_owner((uintptr_t)m);
-    if (loc < 0)
-        return false;
-    for (int i = self->done - 1; i >= 0; i--) {
-        const struct event *e = ev(G->thread[self->id].at[i]);
-        if (e->loc == loc && e->kind == E_WRITE)
-            return e->op != OP_UNLOCK;
-    }
-    return false;
+    statistics.clock = true;
+    plain((uintptr_t)out, sizeof *out, true, false, pc);
+    *out = (struct timespec){.tv_sec = 1};
 }
 
-static void lock(void *m, uint64_t pc)
-{
-    if (holds(m))
-        fail(ERR_MUTEX, pc, (uintptr_t)m, "the thread locks a mutex that it holds already");
-    ask(OP_LOCK, m, 1, 0, ACQUIRE, 0, pc);
-}
-
-static bool trylock(void *m, uint64_t pc)
-{
-    return ask(OP_TRYLOCK, m, 1, 0, ACQUIRE, 0, pc) != 0;
-}
-
-static void unlock(void *m, uint64_t pc)
-{
-    if (!holds(m))
-        fail(ERR_MUTEX, pc, (uintptr_t)m, "unlock of a mutex that the thread does not hold");
-    ask(OP_UNLOCK, m, 1, 0, RELEASE, 0, pc);
-}
-
-/* Initialising and destroying a mutex are stores to it; the checks are about their order. */
-static void set_up(void *m, size_t size, uint64_t pc)
-{
-    flush_plain();
-    shadow_plain((uintptr_t)m, size, true, false, pc);
-    ask(OP_UNLOCK, m, 1, 0, RELAXED, 0, pc);
-}
-
-/*
- * The graph determines the earlier state of the mutex: in a run that replays the graph, the mutex has later events too.
- */
-static void destroy(void *m, uint64_t pc)
-{
-    ask(OP_UNLOCK, m, 1, DESTROYED, RELAXED, 0, pc);
-    const struct event *e = ev(G->thread[self->id].at[self->done - 1]);
-    int before = G->place[e->loc].mo[e->pos - 1];
-    if (before != INIT && ev(before)->op != OP_UNLOCK)
-        fail(ERR_MUTEX, pc, (uintptr_t)m, "a mutex is destroyed while it is held");
-    if (before != INIT && ev(before)->value == DESTROYED)
-        fail(ERR_MUTEX, pc, (uintptr_t)m, "a mutex is destroyed twice");
-}
-
-int X(pthread_mutex_init)(pthread_mutex_t *m, const pthread_mutexattr_t *a)
-{
-    if (a)
-        fail(ERR_UNSUPPORTED, PC, (uintptr_t)m, "mutex attributes");
-    set_up(m, sizeof *m, PC);
-    m->__data.__kind = PTHREAD_MUTEX_TIMED_NP;
-    return 0;
-}
-
-/* A static initialiser may select another kind. Checked once the address is known to be valid. */
-static void check_kind(const pthread_mutex_t *m, uint64_t pc)
-{
-    if (m->__data.__kind != PTHREAD_MUTEX_TIMED_NP)
-        fail(ERR_UNSUPPORTED, pc, (uintptr_t)m, "a mutex that is recursive, or of another special kind");
-}
-
-int X(pthread_mutex_lock)(pthread_mutex_t *m) { return lock(m, PC), check_kind(m, PC), 0; }
-int X(pthread_mutex_trylock)(pthread_mutex_t *m)
-{
-    bool taken = trylock(m, PC);
-    check_kind(m, PC);
-    return taken ? 0 : EBUSY;
-}
-int X(pthread_mutex_unlock)(pthread_mutex_t *m) { return unlock(m, PC), 0; }
-int X(pthread_mutex_destroy)(pthread_mutex_t *m) { return destroy(m, PC), 0; }
-
-int X(mtx_init)(mtx_t *m, int type)
-{
-    if (type != mtx_plain)
-        fail(ERR_UNSUPPORTED, PC, (uintptr_t)m, "mutexes other than mtx_plain");
-    set_up(m, sizeof *m, PC);
-    return thrd_success;
-}
-
-int X(mtx_lock)(mtx_t *m) { return lock(m, PC), thrd_success; }
-int X(mtx_trylock)(mtx_t *m) { return trylock(m, PC) ? thrd_success : thrd_busy; }
-int X(mtx_unlock)(mtx_t *m) { return unlock(m, PC), thrd_success; }
-void X(mtx_destroy)(mtx_t *m) { destroy(m, PC); }
-
-/* ---- barriers: arrivals are counted; an early thread waits for the count that completes its round ---- */
-
-/* The count of arrivals is at the start of the barrier and continues when it is initialised again. After the count: */
-struct rounds {
-    unsigned size; /* 0: not initialised, or destroyed */
-    unsigned first; /* the count at which it was initialised */
-};
-
-static struct rounds *rounds_of(pthread_barrier_t *b, bool write, uint64_t pc)
-{
-    plain((uintptr_t)b + 8, sizeof(struct rounds), write, false, pc);
-    return (struct rounds *)(void *)((char *)b + 8);
-}
-
-int X(pthread_barrier_init)(pthread_barrier_t *b, const pthread_barrierattr_t *a, unsigned n)
-{
-    /* Bytes on a stack may be left over from another call. */
-    bool stack = shadow_on_stack((uintptr_t)b);
-
-    if (a || !n)
-        fail(ERR_UNSUPPORTED, PC, (uintptr_t)b, "barrier attributes, or a barrier for nobody");
-    if (!stack && shadow_owner((uintptr_t)b) >= 0 && rounds_of(b, false, PC)->size)
-        fail(ERR_MUTEX, PC, (uintptr_t)b, "a barrier is initialised twice");
-    unsigned first = (unsigned)ask(OP_ARRIVE, b, 4, 0, RELAXED, 0, PC);
-    *rounds_of(b, true, PC) = (struct rounds){n, first};
-    return 0;
-}
-
-int X(pthread_barrier_wait)(pthread_barrier_t *b)
-{
-    struct rounds r = *rounds_of(b, false, PC);
-    if (!r.size || shadow_owner((uintptr_t)b) < 0)
-        fail(ERR_MUTEX, PC, (uintptr_t)b, "the barrier has not been initialised, or has been destroyed");
-    unsigned mine = (unsigned)ask(OP_ARRIVE, b, 4, 1, ACQ_REL, 0, PC) + 1 - r.first;
-    unsigned whole = (mine + r.size - 1) / r.size * r.size;
-    if (mine == whole)
-        return PTHREAD_BARRIER_SERIAL_THREAD;
-    ask(OP_AWAIT, b, 4, r.first + whole, ACQUIRE, 0, PC);
-    return 0;
-}
-
-int X(pthread_barrier_destroy)(pthread_barrier_t *b)
-{
-    rounds_of(b, true, PC)->size = 0;
-    return 0;
-}
+int X(clock_gettime)(clockid_t id, struct timespec *out) { (void)id; return clock_read(out, PC), 0; }
+int X(timespec_get)(struct timespec *out, int base) { return clock_read(out, PC), base; }
 
 /* ---- memory ---- */
 
@@ -448,6 +401,16 @@ NUMBER(X(strtoul), strtoul, unsigned long)
 NUMBER(X(strtoll), strtoll, long long)
 NUMBER(X(strtoull), strtoull, unsigned long long)
 
+/* ---- functions that are not modelled ---- */
+
+/* The wrapper makes the program call this instead, with the function's name. */
+_Noreturn void lade_explore_refused(const char *name);
+_Noreturn void lade_explore_refused(const char *name)
+{
+    fail(ERR_UNSUPPORTED, PC, 0, "%s is not modelled (--allow %s runs it natively)", name, name);
+    abort();
+}
+
 /* ---- termination ---- */
 
 _Noreturn void X(__assert_fail)(const char *text, const char *file, unsigned line, const char *function)
@@ -482,14 +445,7 @@ void X(__VERIFIER_assume)(int c)
     ask(OP_ASSUME, NULL, 0, 0, RELAXED, 0, PC);
 }
 
-/* ---- choices: every value is tried ---- */
-
-static long choose(long n, uint64_t pc)
-{
-    if (n < 1)
-        fail(ERR_UNSUPPORTED, pc, 0, "a choice among %ld values", n);
-    return n == 1 ? 0 : (long)ask(OP_CHOOSE, NULL, 0, (word)n, RELAXED, 0, pc);
-}
+/* ---- choices ---- */
 
 static long any_integer(uint64_t pc)
 {

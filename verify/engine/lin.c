@@ -3,13 +3,10 @@
  * Linearizability (Herlihy and Wing, 1990) of operations that the program marks, against its own sequential
  * specification. "Ended before the other began" is read as happens-before.
  */
-#include "engine.h"
+#include "calls.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define X(NAME) lade_x_##NAME
-#define PC (self->top = (char *)__builtin_frame_address(0) + 16, (uint64_t)(uintptr_t)__builtin_return_address(0))
 
 enum { MOST = 24, STATE = 4096 };
 

@@ -111,6 +111,8 @@ static void check_progress(void)
              options.stop_thread);
     else if (spins)
         fail(ERR_LIVELOCK, pc, who->req.addr, "the loop waits although nothing changes any more");
+    else if (who == locks && ev(G->thread[who->id].at[who->done - 1])->op == OP_SLEEP)
+        fail(ERR_DEADLOCK, pc, who->req.addr, "the thread waits on a condition variable that no thread is left to signal");
     else
         fail(ERR_DEADLOCK, pc, who->req.addr, "every thread that is left waits for a lock or for another thread");
 }
@@ -200,8 +202,9 @@ static const char *const usage_text =
     "  --no-leaks --no-liveness --no-races --no-uninit --no-spurious --no-spin\n"
     "                           leave these checks out; --no-spin runs waiting loops up to the bound\n"
     "  --all-leaks              memory that static memory leads to must be freed too\n"
-    "  --weaken FILE:LINE=ORDER[,FAILURE_ORDER]\n"
-    "                           change the orders of a source line (repeat)\n"
+    "  --weaken FILE:LINE[:COLUMN]=ORDER[,FAILURE_ORDER]\n"
+    "                           change the orders of a source line, or at a column of it (repeat)\n"
+    "  --order ...              the same, but the call need not be executed\n"
     "  --outcomes               print what complete executions print, each distinct output once\n"
     "  --entry FUNCTION         start with this function instead of main\n"
     "  --genmc                  copy GenMC's deviations, to compare counts\n"
@@ -286,9 +289,9 @@ static void parse(int argc, char **argv)
             options.replay = v;
         else if (!strcmp(a, "-j") || !strcmp(a, "--jobs"))
             options.jobs = (int)number(a, v);
-        else if (!strcmp(a, "--weaken")) {
-            if (!weaken_parse(v))
-                usage("--weaken FILE:LINE=ORDER[,FAILURE_ORDER]");
+        else if (!strcmp(a, "--weaken") || !strcmp(a, "--order")) {
+            if (!weaken_parse(v, a[2] == 'o'))
+                usage("--weaken FILE:LINE[:COLUMN]=ORDER[,FAILURE_ORDER], at most 64 times");
         } else if (!strcmp(a, "--entry"))
             options.entry = strcmp(v, "main") ? v : NULL; /* the program's own has another name here */
         else if (!strcmp(a, "--max-events"))
@@ -389,6 +392,11 @@ static void print_bound(void)
         printf("bound: events of a thread\n");
 }
 
+static void print_weaker(FILE *out, const char *reason)
+{
+    fprintf(out, "weaker: %s\n", reason);
+}
+
 static int conclude(double seconds)
 {
     if (statistics.polls && statistics.tries)
@@ -407,6 +415,7 @@ static int conclude(double seconds)
                           : failure.kind   ? "unsupported"
                           : statistics.cut ? "bound"
                           : vacuous        ? "vacuous"
+                          : weaker()       ? "weaker"
                                            : "pass";
 
     if (!options.quiet && isatty(2))
@@ -422,8 +431,7 @@ static int conclude(double seconds)
         share_save(options.save);
     for (int i = 0; i < options.jsons; i++)
         report_write(options.json[i], verdict, seconds);
-    if (statistics.ranges)
-        printf("nondet: integers from %ld to %ld\n", options.low, options.high);
+    weaker_each(print_weaker, stdout);
     for (int i = 0; i < COVER_NAMES && statistics.covered[i][0]; i++)
         printf("covered: %s\n", statistics.covered[i]);
     if (statistics.cut)
@@ -431,7 +439,7 @@ static int conclude(double seconds)
     else if (vacuous && !failure.kind)
         printf("vacuous: no execution completed: every one %s\n",
                !statistics.assumed ? "waits" : options.liveness ? "failed an assume" : "failed an assume or waits");
-    printf("verdict: %s\nexecutions: %llu\nblocked: %llu\nseconds: %.3f\n", verdict,
+    printf("verdict: %s\nexecutions: %llu\nblocked: %llu\nseconds: %.3f\n", !strcmp(verdict, "weaker") ? "pass, but weaker" : verdict,
            (unsigned long long)statistics.executions, (unsigned long long)statistics.blocked, seconds);
     return found ? 42 : failure.kind ? 5 : statistics.cut ? 3 : vacuous ? 6 : 0;
 }
@@ -452,6 +460,7 @@ __attribute__((visibility("default"))) int lade_explore_main(int argc, char **ar
         end_with_parent((pid_t)atol(parent)); /* the wrapper must remove it */
     symbol_init(tables[0], tables[1]);
     spin_init(tables[2], tables[3]);
+    weaker_init(tables[4], tables[5]);
     if (!weaken_resolve())
         return 2;
     if (options.entry)

@@ -28,10 +28,11 @@ bool order_releases(int order)
     return order == RELEASE || order == ACQ_REL || order == SEQ_CST;
 }
 
-/* The effective order: a compare-exchange that failed has only its failure order. */
+/* The effective order: a compare-exchange that failed has only its failure order, a wait that ended for no reason none. */
 int order_of(const struct event *e)
 {
-    bool failed = e->kind == E_READ && (e->op == OP_CAS || e->op == OP_TRYLOCK) && !(e->flags & F_RMW);
+    bool tries = e->op == OP_CAS || (e->op >= OP_TRYLOCK && e->op <= OP_TRYTAKE) || (e->flags & F_SPURIOUS);
+    bool failed = e->kind == E_READ && tries && (!(e->flags & F_RMW) || e->op == OP_SLEEP);
 
     return failed && !options.genmc ? e->fail_order : e->order;
 }
@@ -59,15 +60,46 @@ static bool succeeds(const struct event *e)
 {
     switch (e->op) {
     case OP_LOAD:
+    case OP_PEEK:
     case OP_AWAIT:
         return false;
     case OP_CAS:
         return e->value == e->expected && !(e->flags & F_SPURIOUS);
     case OP_LOCK:
     case OP_TRYLOCK:
+    case OP_ONCE:
         return e->value == 0;
+    case OP_RLOCK:
+    case OP_TRYRLOCK:
+        return (e->value & UINT8_MAX) == 0;
+    case OP_TAKE:
+    case OP_TRYTAKE:
+    case OP_SIGNAL:
+        return e->value != 0;
+    case OP_SLEEP: /* the thread leaves the set by itself */
+        return (e->flags & F_SPURIOUS) != 0;
     default:
         return true;
+    }
+}
+
+bool model_waits(const struct event *e, word value)
+{
+    switch (e->op) {
+    case OP_LOCK:
+        return value != 0;
+    case OP_RLOCK:
+        return (value & UINT8_MAX) != 0;
+    case OP_TAKE:
+        return value == 0;
+    case OP_ONCE:
+        return value == ONCE_RUNS;
+    case OP_AWAIT:
+        return value != e->operand;
+    case OP_SLEEP:
+        return value != destroyed(e->size) && (value & e->operand) != 0;
+    default:
+        return false;
     }
 }
 
@@ -80,7 +112,7 @@ void model_read(int stamp)
     e->flags &= (uint8_t)~(F_RMW | F_WAITS);
     if (succeeds(e))
         e->flags |= F_RMW;
-    else if (e->op == OP_LOCK || (e->op == OP_AWAIT && e->value != e->operand))
+    else if (model_waits(e, e->value) && !(e->flags & F_SPURIOUS))
         e->flags |= F_WAITS;
     from_predecessor(e);
     if (!w)

@@ -74,7 +74,7 @@ void outcome_end(void)
 {
     if (!options.outcomes)
         return;
-    for (size_t n = length; n && text[n - 1] == '\n'; n--)
+    for (size_t n = length; n && (text[n - 1] == '\n' || text[n - 1] == ' '); n--)
         text[n - 1] = 0;
     for (char *p = text; *p; p++)
         if (*p == '\n')
@@ -87,10 +87,20 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void outcome_print(FILE *out)
+void outcome_each(void (*report)(FILE *out, const char *line, uint64_t count), FILE *out)
 {
     if (seen_count)
         qsort(seen, (size_t)seen_count, sizeof *seen, by_text);
     for (int i = 0; i < seen_count; i++)
-        fprintf(out, "outcome %llu: %s\n", (unsigned long long)seen[i].count, seen[i].text);
+        report(out, seen[i].text, seen[i].count);
+}
+
+static void print_row(FILE *out, const char *line, uint64_t count)
+{
+    fprintf(out, "outcome: %s%s(%llu execution%s)\n", line, *line ? " " : "", (unsigned long long)count, count == 1 ? "" : "s");
+}
+
+void outcome_print(FILE *out)
+{
+    outcome_each(print_row, out);
 }

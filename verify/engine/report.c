@@ -28,7 +28,7 @@ static void position(FILE *out, uint64_t pc)
         quoted(out, s.file);
     else
         fprintf(out, "null");
-    fprintf(out, ", \"line\": %d, \"function\": ", s.line);
+    fprintf(out, ", \"line\": %d, \"column\": %d, \"function\": ", s.line, s.column);
     quoted(out, s.function ? s.function : "");
 }
 
@@ -126,6 +126,23 @@ static void error(FILE *out)
     fprintf(out, "\n    }\n  ");
 }
 
+static int outcomes;
+
+static void outcome(FILE *out, const char *line, uint64_t count)
+{
+    fprintf(out, "%s\n    {\"outcome\": ", outcomes++ ? "," : "");
+    quoted(out, line);
+    fprintf(out, ", \"executions\": %llu}", (unsigned long long)count);
+}
+
+static int reasons;
+
+static void reason(FILE *out, const char *text)
+{
+    fputs(reasons++ ? ", " : "", out);
+    quoted(out, text);
+}
+
 static void sites(FILE *out)
 {
     static const char *const names[] = {"load", "store", "exchange", "fetch_add", "fetch_sub", "fetch_and", "fetch_or",
@@ -158,11 +175,16 @@ void report_write(const char *path, const char *verdict, double seconds)
     fprintf(out, "  \"seconds\": %.6f, \"longest_graph\": %d, \"deepest_revisit\": %d, \"bound_hit\": %s,\n", seconds,
             statistics.longest, statistics.frames, statistics.cut ? "true" : "false");
     fprintf(out, "  \"stops\": %d, \"repeated\": %llu,\n", statistics.stops, (unsigned long long)statistics.again);
-    fprintf(out, "  \"covered\": [");
+    fprintf(out, "  \"weaker\": [");
+    weaker_each(reason, out);
+    fprintf(out, "],\n  \"covered\": [");
     for (int i = 0; i < COVER_NAMES && statistics.covered[i][0]; i++) {
         fputs(i ? ", " : "", out);
         quoted(out, statistics.covered[i]);
     }
+    fprintf(out, "],\n");
+    fprintf(out, "  \"outcomes\": [");
+    outcome_each(outcome, out);
     fprintf(out, "],\n");
     sites(out);
     fprintf(out, "  \"errors\": [");

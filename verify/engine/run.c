@@ -192,6 +192,8 @@ __attribute__((optimize("no-omit-frame-pointer"))) static void thread_body(void)
 /* Ends the running thread. */
 void thread_exit(void)
 {
+    if (self->specifics && !(self->id == 0 && main_returned))
+        keys_end();
     self->req = (struct request){.op = OP_END};
     step();
     engine_bug("an ended thread was resumed");
@@ -244,7 +246,7 @@ static void thread_begin(struct thread *t)
     t->error = 0;
     t->prints = 0;
     memset(&t->now, 0, sizeof t->now);
-    memset(t->keys, 0, sizeof t->keys);
+    t->keys_created = t->specifics = 0;
     if (tls_size)
         memcpy(tls_copy + tls_size * (size_t)(t->id + 1), tls_copy, tls_size);
 }
@@ -512,11 +514,13 @@ static bool matches(const struct thread *t, const struct event *e)
 
 static void lock_misuse(struct thread *t, const struct event *e)
 {
+    uintptr_t addr = is_lock(e->op) ? G->place[e->loc].addr : 0;
+
     failure.thread = t->id;
-    if (is_lock(e->op) && e->value == DESTROYED && e->size == 1)
-        fail(ERR_MUTEX, e->pc, G->place[e->loc].addr, "the mutex has been destroyed");
+    if (is_lock(e->op) && e->op != OP_SLEEP && e->value == destroyed(e->size))
+        fail(ERR_MUTEX, e->pc, addr, "the %s has been destroyed", e->size == 1 ? "mutex" : "object");
     if (e->op == OP_LOCK && (e->flags & F_WAITS) && e->value == (word)t->id + 1)
-        fail(ERR_MUTEX, e->pc, G->place[e->loc].addr, "the thread locks a mutex that it holds already");
+        fail(ERR_MUTEX, e->pc, addr, "the thread locks a mutex that it holds already");
 }
 
 /* A compare-exchange that failed stores what it read: a plain store of the thread, which is parked. */
@@ -574,7 +578,8 @@ static bool execute(struct thread *t)
         t->touches = 0;
     switch (e->kind) {
     case E_READ:
-        touch_access(t, e, (e->flags & F_RMW) != 0);
+        if (e->op != OP_SLEEP) /* once woken, it does not access the object, which may have been freed */
+            touch_access(t, e, (e->flags & F_RMW) != 0);
         lock_misuse(t, e);
         if (failure.kind)
             return false;
@@ -584,7 +589,9 @@ static bool execute(struct thread *t)
             stamp = G->thread[t->id].at[t->done];
             write_memory(stamp);
         }
-        if (e->op == OP_CAS || e->op == OP_TRYLOCK)
+        if (e->op == OP_SLEEP)
+            result = (e->flags & F_SPURIOUS) ? 0 : 1;
+        else if (e->op == OP_CAS || (e->op >= OP_LOCK && e->op <= OP_TRYTAKE && e->op != OP_ONCE))
             result = (e->flags & F_RMW) ? 1 : 0;
         if (e->op == OP_CAS && !(e->flags & F_RMW)) {
             if (t->req.by_value)
@@ -684,6 +691,8 @@ static bool lock_stuck(const struct event *e)
 {
     const struct place *p = &G->place[e->loc];
 
+    if (e->extra) /* it may time out */
+        return false;
     for (int i = 0; i < p->count && e->op == OP_AWAIT; i++)
         if ((i ? ev(p->mo[i])->value : p->init) == e->operand)
             return false;

@@ -236,7 +236,7 @@ static bool check_atomics(const struct look *l, int loc)
 {
     for (int x = G->place[loc].last; x >= 0; x = ev(x)->prev) {
         const struct event *e = ev(x);
-        bool conflict = l->write || e->kind == E_WRITE;
+        bool conflict = (l->write || e->kind == E_WRITE) && e->op != OP_SLEEP; /* a thread that is woken uses it no more */
         if (!conflict || e->thread == l->me || thread[e->thread].done <= e->index || in_clock(l->now, e))
             continue;
         failure.other_pc = e->pc;
@@ -626,7 +626,7 @@ void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool
     if (r == &regions[1] && !(addr >= heap_low ? check_block(&l) : check_stack(&l, (uintptr_t)thread[me].sp)))
         return;
     if (!lost_keeps && options.spin)
-        lost_access(e, addr, l.size, write, !(e->op == OP_UNLOCK && e->value == DESTROYED));
+        lost_access(e, addr, l.size, write, !(e->op == OP_UNLOCK && e->value == destroyed(size)));
     if (!options.races)
         return;
     for (int i = 0; i < size; i++) {
@@ -725,8 +725,9 @@ static void check_unlocked(uintptr_t a, size_t size, uint64_t pc)
         int loc = shadow_owner(at);
         const struct place *p = loc < 0 ? NULL : &G->place[loc];
         const struct event *e = p && p->count > 1 ? ev(p->mo[p->count - 1]) : NULL;
-        if (e && (e->op == OP_LOCK || e->op == OP_TRYLOCK) && thread[e->thread].done > e->index)
-            fail(ERR_MUTEX, pc, at, "the block is freed while a mutex in it is held");
+        bool lock = e && (e->op == OP_LOCK || e->op == OP_TRYLOCK || e->op == OP_RLOCK || e->op == OP_TRYRLOCK);
+        if (lock && thread[e->thread].done > e->index)
+            fail(ERR_MUTEX, pc, at, "the block is freed while a lock in it is held");
     }
 }
 

@@ -283,6 +283,8 @@ static void add_up(void)
         statistics.polls |= s->polls;
         statistics.tries |= s->tries;
         statistics.ranges |= s->ranges;
+        statistics.clock |= s->clock;
+        statistics.called |= s->called;
         if (s->unrolled)
             statistics.unrolled = s->unrolled;
         for (int i = 0; i < COVER_NAMES && s->covered[i][0]; i++)
@@ -304,6 +306,7 @@ bool share_finish(bool failed, int *code)
         report = atomic_compare_exchange_strong(&shared->reporter, &nobody, me);
         atomic_store(&shared->stop, 1);
     }
+    weaker_calls();
     shared->job[me].statistics = statistics;
     atomic_store(&shared->job[me].done, true);
     if (me && !report)

@@ -157,10 +157,22 @@ static bool loses_order(const struct thread *t, int from, struct clock without)
     return lin_active() && memcmp(&with, &without, sizeof with) != 0;
 }
 
-/* Mutexes that were unlocked further on and are not yet locked, seen backwards. */
+/* Locks that were unlocked further on and are not yet locked, seen backwards; likewise the other pairs. */
 struct locked {
     int loc[4], depth;
 };
+
+/* The second of two writes that undo each other: unlock, read-unlock, post, the end of a wait for no reason. */
+static bool undoes(const struct event *e)
+{
+    return e->kind == E_WRITE && ((e->op == OP_UNLOCK && e->value == 0) || e->op == OP_RUNLOCK || e->op == OP_POST || e->op == OP_SLEEP);
+}
+
+/* And the first of them. */
+static bool is_undone(const struct event *e)
+{
+    return e->kind == E_WRITE && (e->op == OP_LOCK || e->op == OP_RLOCK || e->op == OP_TAKE || e->op == OP_ENTER);
+}
 
 /*
  * Whether this event can be omitted with its iteration. It restores the previous value, at the latest when the
@@ -170,11 +182,18 @@ static bool removable(const struct event *e, struct locked *m)
 {
     if (e->kind == E_READ || e->kind == E_FENCE || e->kind == E_CHOICE || writes_back(e))
         return true;
-    if (e->op == OP_UNLOCK && e->value == 0 && m->depth < 4) {
+    if (undoes(e) && m->depth < 4) {
         m->loc[m->depth++] = e->loc;
         return true;
     }
-    return e->kind == E_WRITE && e->op == OP_LOCK && m->depth && m->loc[--m->depth] == e->loc;
+    if (!is_undone(e))
+        return false;
+    for (int i = m->depth; i-- > 0;)
+        if (m->loc[i] == e->loc) {
+            m->loc[i] = m->loc[--m->depth];
+            return true;
+        }
+    return false;
 }
 
 /* Whether the thread has been in this state before, with no write, create or visible plain store since. */
@@ -187,7 +206,7 @@ static bool repeats(struct thread *t, uint64_t state)
         const struct event *e = ev(G->thread[t->id].at[i]);
         if (!removable(e, &m) || e->effects != t->effects)
             return false;
-        polls |= e->op == OP_UNLOCK;
+        polls |= undoes(e);
         if (e->kind == E_READ && e->state == state && e->pc == t->req.pc && !m.depth) {
             t->spin_from = i;
             t->spin_end = t->done;
@@ -205,7 +224,7 @@ static bool bare(const struct thread *t)
 {
     for (int i = t->spin_from; i < t->done; i++) {
         const struct event *e = ev(G->thread[t->id].at[i]);
-        if (e->kind == E_CHOICE || e->op == OP_LOCK || (i > t->spin_from && e->plain))
+        if (e->kind == E_CHOICE || (is_lock(e->op) && e->op < OP_TRYLOCK) || (i > t->spin_from && e->plain))
             return false;
         if (e->loc >= 0 && G->place[e->loc].addr != t->req.addr)
             return false;
@@ -292,13 +311,19 @@ static bool within_kept(const struct thread *t)
     return kept && kept->thread == t->id && (int)kept->extra < t->spin_end && t->spin_from < (int)kept->expected;
 }
 
+/* Calls that a loop may repeat without any effect. */
+static bool begins_iteration(int op)
+{
+    return op == OP_LOCK || op == OP_RLOCK || op == OP_TAKE || op == OP_PEEK || op == OP_TRYLOCK || op == OP_TRYRLOCK || op == OP_TRYTAKE;
+}
+
 /* The thread is parked: whether its last iteration can be omitted. */
 enum skip spin_skips(struct thread *t)
 {
     int op = t->req.op;
     enum skip skip = SKIP_NOT;
 
-    if (((op <= OP_CAS && op != OP_STORE) || op == OP_LOCK || op == OP_TRYLOCK) && repeats(t, spin_state(t)))
+    if (((op <= OP_CAS && op != OP_STORE) || begins_iteration(op)) && repeats(t, spin_state(t)))
         skip = bare(t) ? SKIP_BARE : SKIP_WAIT;
     else if ((op <= OP_UNLOCK || op == OP_FENCE || op == OP_ASSUME || op == OP_END) && retries(t))
         skip = SKIP_RETRY;
@@ -412,7 +437,7 @@ bool spin_hopeless(const struct thread *t)
         lost_stack(t->id, false);
     int stamp = G->thread[t->id].at[i];
     const struct event *e = ev(stamp);
-    if (e->op == OP_CAS && (e->flags & F_RMW))
+    if ((e->op == OP_CAS || e->op == OP_SLEEP) && (e->flags & F_RMW))
         return false; /* with the newest value it might not have stored */
     if (e->flags & F_SPURIOUS)
         return true;

@@ -5,10 +5,12 @@ int lade_x_main(int, char **) __attribute__((weak));
 extern char __data_start, _end;
 extern const char __start_lade_sites[] __attribute__((weak)), __stop_lade_sites[] __attribute__((weak));
 extern const char __start_lade_dead[] __attribute__((weak)), __stop_lade_dead[] __attribute__((weak));
+extern const char __start_lade_notes[], __stop_lade_notes[];
 
 int main(int argc, char **argv)
 {
-    const void *const tables[] = {__start_lade_sites, __stop_lade_sites, __start_lade_dead, __stop_lade_dead};
+    const void *const tables[] = {__start_lade_sites, __stop_lade_sites, __start_lade_dead,
+                                  __stop_lade_dead,   __start_lade_notes, __stop_lade_notes};
 
     return lade_explore_main(argc, argv, lade_x_main, &__data_start, &_end, tables);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for addresses. The wrapper leaves a table of call sites in the program (return address, file, function, line);
+ * Names for addresses. The wrapper leaves a table of call sites in the program (return address, file, function, line, column);
  * variables and functions come from the program's own symbol table.
  */
 #include "engine.h"
@@ -16,7 +16,7 @@
 struct entry {
     uint64_t pc;
     const char *file, *function;
-    uint64_t line;
+    uint32_t line, column;
 };
 
 static const struct entry *sites;
@@ -67,7 +67,7 @@ size_t symbol_sites(void)
 
 struct site symbol_nth(size_t i)
 {
-    return (struct site){sites[i].pc, sites[i].file, sites[i].function, (int)sites[i].line};
+    return (struct site){sites[i].pc, sites[i].file, sites[i].function, (int)sites[i].line, (int)sites[i].column};
 }
 
 struct site symbol_site(uint64_t pc)
@@ -82,8 +82,8 @@ struct site symbol_site(uint64_t pc)
             best = &sites[i];
     }
     if (best && pc - best->pc < 256)
-        return (struct site){pc, best->file, best->function, (int)best->line};
-    return (struct site){pc, NULL, NULL, 0};
+        return (struct site){pc, best->file, best->function, (int)best->line, (int)best->column};
+    return (struct site){pc, NULL, NULL, 0, 0};
 }
 
 uintptr_t symbol_function(const char *name)

@@ -54,18 +54,57 @@ static bool comes_after(int store, const struct event *load)
     return in_clock(&ev(store)->hb, load);
 }
 
+static void list_threads(word set, char *out, size_t room)
+{
+    size_t n = (size_t)snprintf(out, room, set ? "wakes" : "wakes nobody");
+
+    for (int t = 0; t < MAX_THREADS && n < room; t++)
+        if (set >> t & 1)
+            n += (size_t)snprintf(out + n, room - n, " T%d", t);
+}
+
+/* How a call that may wait, or tries, has ended. */
+static const char *lock_result(const struct event *e)
+{
+    if (e->flags & F_WAITS)
+        return ": waits";
+    if ((e->flags & F_SPURIOUS) && e->extra)
+        return ": timed out";
+    if (e->flags & F_SPURIOUS)
+        return ": spurious";
+    return e->op >= OP_TRYLOCK && !(e->flags & F_RMW) ? ": taken" : "";
+}
+
+static void describe_lock(const struct event *e, const char *x, const char *v, char *out, size_t room)
+{
+    static const char *const names[] = {[OP_ARRIVE] = "arrive at", [OP_POST] = "post", [OP_PEEK] = "value of", [OP_RUNLOCK] = "read-unlock",
+                                        [OP_ENTER] = "begin to wait on", [OP_LOCK] = "lock", [OP_RLOCK] = "read-lock",
+                                        [OP_TAKE] = "take", [OP_ONCE] = "once", [OP_AWAIT] = "pass", [OP_SLEEP] = "wait on",
+                                        [OP_TRYLOCK] = "trylock", [OP_TRYRLOCK] = "try read-lock", [OP_TRYTAKE] = "try take"};
+    char who[160];
+
+    if (e->op == OP_SIGNAL) {
+        word left = e->flags & F_RMW ? ev(G->thread[e->thread].at[e->index + 1])->value : 0;
+        list_threads(e->value & ~left, who, sizeof who);
+        snprintf(out, room, "%s %s: %s", e->operand ? "signal" : "broadcast", x, who);
+    } else if (e->op == OP_ARRIVE || e->op == OP_PEEK) {
+        snprintf(out, room, "%s %s: %s", names[e->op], x, v);
+    } else if (e->op == OP_ONCE && !(e->flags & F_WAITS)) {
+        snprintf(out, room, "once %s: %s", x, e->value ? "done" : "runs");
+    } else if (e->op == OP_SLEEP && !(e->flags & (F_WAITS | F_SPURIOUS))) {
+        snprintf(out, room, "wait on %s: woken", x);
+    } else {
+        snprintf(out, room, "%s%s %s%s", e->op == OP_LOCK && e->size > 1 ? "write-" : "", names[e->op], x, lock_result(e));
+    }
+}
+
 static void describe_read(const struct event *e, char *out, size_t room)
 {
     const char *x = symbol_name(G->place[e->loc].addr), *order = order_name(e->order);
     const char *v = value_short(e->value, e->size);
 
-    if (e->op == OP_LOCK || e->op == OP_TRYLOCK) {
-        snprintf(out, room, "%s %s%s", e->op == OP_LOCK ? "lock" : "trylock", x,
-                 e->flags & F_WAITS ? ": waits" : e->flags & F_RMW ? "" : ": taken");
-    } else if (e->op == OP_ARRIVE) {
-        snprintf(out, room, "arrive at %s: %s", x, v);
-    } else if (e->op == OP_AWAIT) {
-        snprintf(out, room, "pass %s%s", x, e->flags & F_WAITS ? ": waits" : "");
+    if (is_lock(e->op)) {
+        describe_lock(e, x, v, out, room);
     } else if (e->op == OP_LOAD) {
         snprintf(out, room, "%s -> %s %s", x, v, order);
     } else if (e->flags & F_RMW) {
@@ -88,7 +127,8 @@ const char *trace_event(const struct event *e)
         break;
     case E_WRITE:
         if (e->op == OP_UNLOCK)
-            snprintf(out, sizeof out, "unlock %s", symbol_name(G->place[e->loc].addr));
+            snprintf(out, sizeof out, "%s %s", e->value == destroyed(e->size) ? "destroy" : e->order == RELAXED ? "init" : "unlock",
+                     symbol_name(G->place[e->loc].addr));
         else
             snprintf(out, sizeof out, "%s = %s %s", symbol_name(G->place[e->loc].addr), value_short(e->value, e->size),
                      e->op == OP_PLAIN ? "plain" : order_name(e->order));
@@ -115,7 +155,7 @@ const char *trace_event(const struct event *e)
         snprintf(out, sizeof out, "mark");
         break;
     }
-    if (e->kind == E_READ && !(e->flags & F_RMW)) {
+    if (e->kind == E_READ && !(e->flags & F_RMW) && !is_lock(e->op)) {
         int newer = 0;
         size_t n = strlen(out);
         for (int i = pos_of(e) + 1; i < G->place[e->loc].count; i++)
@@ -251,7 +291,7 @@ static void stale_sentence(char *out, size_t room)
     out[0] = 0;
     for (int s = 0; s < G->count && n + 1 < room; s++) {
         const struct event *e = ev(s);
-        if (e->kind != E_READ || (e->flags & F_RMW) || pos_of(e) == G->place[e->loc].count - 1)
+        if (e->kind != E_READ || (e->flags & F_RMW) || is_lock(e->op) || pos_of(e) == G->place[e->loc].count - 1)
             continue;
         int next = G->place[e->loc].mo[pos_of(e) + 1];
         if (comes_after(next, e))
@@ -259,6 +299,23 @@ static void stale_sentence(char *out, size_t room)
         n += (size_t)snprintf(out + n, room - n, "%sthe load at %s (T%d) may miss the store at %s (T%d), which nothing orders before it",
                               n ? "; " : "", where(e->pc), e->thread, where(ev(next)->pc), ev(next)->thread);
     }
+}
+
+/* A thread waits on a condition variable forever: a signal that was there too early. */
+static void signal_sentence(char *out, size_t room)
+{
+    const struct thread *t = &thread[failure.thread];
+    const struct event *e = t->done ? ev(G->thread[t->id].at[t->done - 1]) : NULL;
+
+    if (!e || e->op != OP_SLEEP)
+        return;
+    for (int x = G->place[e->loc].last; x >= 0; x = ev(x)->prev)
+        if (ev(x)->op == OP_SIGNAL && ev(x)->kind == E_READ && !(ev(x)->flags & F_RMW)) {
+            snprintf(out, room, "the %s at %s (T%d) woke nobody: the thread that waits at %s (T%d) had not begun to wait; change the "
+                     "condition, and check it before the wait, under the mutex",
+                     ev(x)->operand ? "signal" : "broadcast", where(ev(x)->pc), ev(x)->thread, where(e->pc), e->thread);
+            return;
+        }
 }
 
 void trace_sentence(char *out, size_t room)
@@ -272,6 +329,8 @@ void trace_sentence(char *out, size_t room)
         snprintf(out, room, "the block was allocated at %s", where(failure.other_pc));
     else if (failure.kind == ERR_ASSERT || failure.kind == ERR_LIN)
         stale_sentence(out, room);
+    else if (failure.kind == ERR_DEADLOCK)
+        signal_sentence(out, room);
 }
 
 /* ---- the columns ---- */

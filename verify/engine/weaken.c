@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Orders changed at run time, by source line: --weaken FILE:LINE=ORDER[,FAILURE_ORDER]. FILE is matched from its end,
- * so that ring.c:41 means lib/ring.c:41 too. All atomic calls and fences of the line are changed.
+ * Orders changed at run time, by position: --weaken FILE:LINE[:COLUMN]=ORDER[,FAILURE_ORDER]. FILE is matched from its
+ * end, so that ring.c:41 means lib/ring.c:41 too. All atomic calls and fences there are changed. --order is the same for
+ * calls that may turn out not to be executed.
  */
 #include "engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { RULES = 64 };
+
 static struct {
     char file[512];
-    int line, order, fail_order;
-    bool used;
-} rule[32];
+    int line, column, order, fail_order; /* column 0: any */
+    bool used, optional;
+} rule[RULES];
 static int rules;
 
 static struct {
@@ -30,25 +33,37 @@ static int order_named(const char *name)
     return -1;
 }
 
-/* Parses one rule; false when it is malformed. */
-bool weaken_parse(const char *text)
+/* Cuts ":NUMBER" off the end and returns the number, or 0 when there is none. */
+static int cut_number(char *text)
 {
-    char copy[600], *colon, *equals, *comma;
+    char *colon = strrchr(text, ':');
+
+    if (!colon || colon[1 + strspn(colon + 1, "0123456789")])
+        return 0;
+    *colon = 0;
+    return atoi(colon + 1);
+}
+
+/* Parses one rule; false when it is malformed. */
+bool weaken_parse(const char *text, bool optional)
+{
+    char copy[600], *equals, *comma;
 
     snprintf(copy, sizeof copy, "%s", text);
     equals = strrchr(copy, '=');
-    if (rules == 32 || !equals)
+    if (rules == RULES || !equals)
         return false;
     *equals++ = 0;
-    colon = strrchr(copy, ':');
     comma = strchr(equals, ',');
-    if (!colon)
+    int last = cut_number(copy), before = cut_number(copy);
+    if (!last)
         return false;
-    *colon++ = 0;
     if (comma)
         *comma++ = 0;
     snprintf(rule[rules].file, sizeof rule->file, "%.511s", copy);
-    rule[rules].line = atoi(colon);
+    rule[rules].line = before ? before : last;
+    rule[rules].column = before ? last : 0;
+    rule[rules].optional = optional;
     rule[rules].order = *equals ? order_named(equals) : -2;
     rule[rules].fail_order = comma ? order_named(comma) : -2;
     return rule[rules].order != -1 && rule[rules++].fail_order != -1;
@@ -69,7 +84,7 @@ bool weaken_resolve(void)
     for (size_t i = 0; i < symbol_sites(); i++) {
         struct site s = symbol_nth(i);
         for (int r = 0; r < rules; r++)
-            if (s.line == rule[r].line && ends_with(s.file, rule[r].file)) {
+            if (s.line == rule[r].line && (!rule[r].column || s.column == rule[r].column) && ends_with(s.file, rule[r].file)) {
                 rule[r].used = true;
                 changed[weaken_count].pc = s.pc;
                 changed[weaken_count++].rule = r;
@@ -88,7 +103,7 @@ bool weaken_resolve(void)
 bool weaken_used(void)
 {
     for (int r = 0; r < rules; r++)
-        if (!(statistics.weakened & (1u << r))) {
+        if (!(statistics.weakened >> r & 1) && !rule[r].optional) {
             fprintf(stderr, "explore: no atomic call at %s:%d was executed, nothing was weakened\n", rule[r].file,
                     rule[r].line);
             return false;
@@ -107,7 +122,7 @@ void weaken_request(struct request *q)
             if (rule[changed[i].rule].fail_order >= 0)
                 q->fail_order = (uint8_t)rule[changed[i].rule].fail_order;
             q->weakened = 1;
-            statistics.weakened |= 1u << changed[i].rule;
+            statistics.weakened |= (uint64_t)1 << changed[i].rule;
             return;
         }
 }

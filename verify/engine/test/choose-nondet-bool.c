@@ -4,7 +4,7 @@
  *
  * expect: pass 2
  * options: --nondet 5:9
- * silent: nondet:
+ * silent: weaker
  */
 #include <assert.h>
 

@@ -2,9 +2,9 @@
 /*
  * An integer has the values that --nondet gives.
  *
- * expect: pass 4
+ * expect: weaker 4
  * options: --nondet -1:2 --outcomes
- * says: outcome 1: -1
+ * says: outcome: -1 (1 execution)
  */
 #include <stdio.h>
 

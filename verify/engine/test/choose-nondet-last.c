@@ -4,7 +4,7 @@
  *
  * expect: error assertion
  * options: --nondet -1:2
- * says: nondet: integers from -1 to 2
+ * says: weaker: nondeterministic integers are -1 to 2 only
  */
 #include <assert.h>
 

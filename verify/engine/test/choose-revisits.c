@@ -5,7 +5,7 @@
  *
  * expect: pass 8
  * options: --outcomes
- * says: outcome 1: 21
+ * says: outcome: 21 (1 execution)
  */
 #include <lade_explore.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
  *
  * expect: pass 3
  * options: --outcomes
- * says: outcome 1: 2
+ * says: outcome: 2 (1 execution)
  */
 #include <lade_explore.h>
 #include <stdio.h>

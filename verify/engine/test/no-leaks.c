@@ -2,7 +2,7 @@
 /*
  * The same with the check left out.
  *
- * expect: pass 1
+ * expect: weaker 1
  * options: --no-leaks
  */
 #include <assert.h>

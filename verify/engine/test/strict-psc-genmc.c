@@ -2,7 +2,7 @@
 /*
  * The same with GenMC's stronger rule.
  *
- * expect: pass
+ * expect: weaker
  * options: --genmc
  */
 #include "strict-psc.c"

@@ -4,7 +4,7 @@
  * the second thread finds it taken.)
  * expect: pass 4
  * options: --outcomes
- * says: outcome 1: 1 0
+ * says: outcome: 1 0 (1 execution)
  */
 #include <pthread.h>
 #include <stdio.h>
