@@ -91,40 +91,11 @@ static int read_field(const struct lade_members *m, uint64_t i, unsigned f, cons
     return field->field.ragged_max && view->from == 0 && view->length == 0 ? LADE_OK : missing(m, i, f, error);
 }
 
-static int64_t integer_of(enum lade_dtype dtype, const uint8_t *bytes)
-{
-    union {
-        uint8_t bytes[8];
-        uint16_t u16;
-        int16_t i16;
-        uint32_t u32;
-        int32_t i32;
-        int64_t i64;
-    } word;
-
-    memcpy(word.bytes, bytes, sizeof word.bytes);
-    switch (dtype) {
-    case LADE_U8:
-        return word.bytes[0];
-    case LADE_I8:
-        return (int8_t)word.bytes[0];
-    case LADE_U16:
-        return word.u16;
-    case LADE_I16:
-        return word.i16;
-    case LADE_U32:
-        return word.u32;
-    case LADE_I32:
-        return word.i32;
-    default: /* an unsigned number above 2^63 becomes negative, and is refused as a label */
-        return word.i64;
-    }
-}
-
 static int take_label(const struct lade_members *m, uint64_t i, const struct located *l, int64_t *label,
                       struct lade_error *error)
 {
     uint8_t bytes[8] = {0};
+    int64_t number;
 
     *label = LADE_NO_LABEL;
     if (m->schema.label == LADE_NO_FIELD)
@@ -133,10 +104,11 @@ static int take_label(const struct lade_members *m, uint64_t i, const struct loc
     const struct lade_view view = {bytes, 0, 1};
     int status = read_field(m, i, f, l, &view, error);
     if (status == LADE_OK)
-        *label = integer_of(m->field[f].field.dtype, bytes);
+        *label = lade_integer_at(m->field[f].field.dtype, bytes, &number) ? number : -1;
     if (status == LADE_OK && (uint64_t)*label >= m->classes)
         return lade_fail(error, LADE_DAMAGED, l->value[f].file, l->value[f].offset, "the label of sample %llu is %s",
-                         (unsigned long long)i, *label < 0 ? "negative" : "not below the number of classes");
+                         (unsigned long long)i,
+                         *label < 0 ? "negative, or above 2^63" : "not below the number of classes");
     return status;
 }
 
@@ -165,19 +137,6 @@ int lade_members_shape(const struct lade_members *m, uint64_t i, struct lade_sha
 static int label_members(void *self, uint64_t i, int64_t *label, struct lade_error *error)
 {
     return lade_members_label(self, i, label, error);
-}
-
-/* One field and the label, for programs that know nothing of fields. */
-static int read_first(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error)
-{
-    const struct lade_members *m = self;
-    const struct lade_view view = {to, 0, 1};
-    struct located l;
-    int status = locate(m, i, true, &l, error);
-
-    if (status == LADE_OK)
-        status = read_field(m, i, 0, &l, &view, error);
-    return status == LADE_OK ? take_label(m, i, &l, label, error) : status;
 }
 
 static int read_members(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error)
@@ -211,16 +170,51 @@ static void name_members(void *self, uint64_t i, char *to, size_t size)
         (void)snprintf(to, size, "%llu", (unsigned long long)i);
 }
 
-/* FNV-1a (Fowler, Noll, Vo 1991) of the name. */
-static uint64_t key_members(void *self, uint64_t i)
+/* FNV-1a (Fowler, Noll, Vo 1991). */
+static uint64_t hash_of(const void *bytes, size_t size)
 {
-    char name[4097];
+    const uint8_t *at = bytes;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-    name_members(self, i, name, sizeof name);
-    for (const char *c = name; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
     return hash;
+}
+
+/* The key field: the value of an integer, else a hash of the bytes in the file; LADE_OK if the sample has it. */
+static int key_field(const struct lade_members *m, uint64_t i, uint64_t *key)
+{
+    const unsigned f = (unsigned)m->schema.key;
+    const struct lade_field *field = &m->field[f].field;
+    uint8_t bytes[8] = {0};
+    int64_t number = 0;
+    struct located l;
+    int status = locate(m, i, false, &l, NULL);
+
+    if (status != LADE_OK || !l.value[f].data)
+        return status == LADE_OK ? LADE_DAMAGED : status;
+    *key = hash_of(l.value[f].data, l.value[f].size);
+    if (field->ragged_max || lade_field_elements(field) != 1 || !lade_dtype_is_integer(field->dtype))
+        return LADE_OK;
+    status = read_field(m, i, f, &l, &(struct lade_view){bytes, 0, 1}, NULL);
+    if (status == LADE_OK && lade_integer_at(field->dtype, bytes, &number))
+        *key = (uint64_t)number;
+    return status;
+}
+
+/* By the key field, by the name, or the number. */
+static uint64_t key_members(void *self, uint64_t i)
+{
+    const struct lade_members *m = self;
+    uint64_t key = i;
+    char name[4097];
+
+    if (m->schema.key != LADE_NO_FIELD)
+        return key_field(m, i, &key) == LADE_OK ? key : i;
+    if (!m->format->name)
+        return i;
+    name_members(self, i, name, sizeof name);
+    return hash_of(name, strlen(name));
 }
 
 static void close_members(void *self)
@@ -283,13 +277,12 @@ static void shrink(struct lade_members *m)
 
 static int make_source(struct lade_source **source, struct lade_members *m, struct lade_error *error)
 {
-    const struct lade_field *first = &m->field[0].field;
-    struct lade_source_ops ops = {.label = label_members,
-                                  .name = m->format->name ? name_members : NULL,
-                                  .key = m->format->name ? key_members : NULL,
-                                  .close = close_members,
-                                  .length = length_members,
-                                  .read_fields = read_members};
+    const struct lade_source_ops ops = {.label = label_members,
+                                        .name = m->format->name ? name_members : NULL,
+                                        .key = key_members,
+                                        .close = close_members,
+                                        .length = length_members,
+                                        .read_fields = read_members};
     struct lade_source_info info = {.kind = m->format->kind,
                                     .count = m->count,
                                     .classes = m->schema.label == LADE_NO_FIELD ? 0 : m->classes,
@@ -302,12 +295,6 @@ static int make_source(struct lade_source **source, struct lade_members *m, stru
     }
     m->schema.fields = m->fields;
     m->schema.field = m->plain;
-    if (first->ragged_max == 0) {
-        ops.read = read_first;
-        info.shape = (struct lade_shape){.dtype = first->dtype, .dims = first->dims};
-        memcpy(info.shape.dim, first->dim, sizeof first->dim);
-        info.bytes = lade_shape_bytes(&info.shape);
-    }
     return lade_source_open_custom(source, &ops, m, &info, error);
 }
 

@@ -321,8 +321,7 @@ static bool is_label(const struct lade_members *m, int f)
 {
     const struct lade_field *field = f < 0 ? NULL : &m->field[f].field;
 
-    return field && field->ragged_max == 0 && lade_field_elements(field) == 1 && field->dtype >= LADE_U8 &&
-           field->dtype <= LADE_I64;
+    return field && field->ragged_max == 0 && lade_field_elements(field) == 1 && lade_dtype_is_integer(field->dtype);
 }
 
 static int choose(struct lade_members *m, const struct lade_members_config *config, struct lade_error *error)

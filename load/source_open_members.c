@@ -81,7 +81,7 @@ int lade_open_tokens(struct lade_source **source, struct items *it)
         status = number(it, "stride", &t.stride);
     if (status == LADE_OK)
         status = number(it, "header", &t.header);
-    if (status == LADE_OK && dtype && (!dtype_named(dtype, &t.dtype) || t.dtype < LADE_U8 || t.dtype > LADE_I64))
+    if (status == LADE_OK && dtype && (!dtype_named(dtype, &t.dtype) || !lade_dtype_is_integer(t.dtype)))
         status = wrong(it, "dtype takes the name of an integer type, such as u16, not", dtype);
     path = next_file(it);
     do {
