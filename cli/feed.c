@@ -22,7 +22,7 @@ static void help(void)
         "was the bottleneck, and whether each sample arrived exactly once. SOURCE is one of (default: synthetic)\n"
         "  synthetic[:count=N|endless,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N|random]\n"
         "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
-        "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE]\n"
+        "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE] or npy:NAME=FILE[,NAME=FILE...]\n"
         "  records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]\n"
         "  images:DIR[,size=HEIGHTxWIDTH][,pixels=N]\n"
         "  tokens:FILE[,FILE...],length=N[,stride=N][,dtype=u16][,header=N]\n"
@@ -452,7 +452,8 @@ static int feed(struct feed *f)
 
     if (code != EXIT_DONE)
         return code;
-    const bool can_learn = f->info->classes > 0 && (f->shape.dtype == LADE_U8 || f->shape.dtype == LADE_F32);
+    const bool can_learn =
+        f->info->classes > 0 && f->info->bytes > 0 && (f->shape.dtype == LADE_U8 || f->shape.dtype == LADE_F32);
     const char *name = f->o.consumer ? f->o.consumer : can_learn ? "softmax" : "null";
     f->consumer = strcmp(name, "null") ? &consumer_softmax : &consumer_null;
     if (f->o.device) {

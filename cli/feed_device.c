@@ -88,6 +88,8 @@ static int device_open(void **self, struct feed *f, struct lade_error *error)
     const struct lade_device_config config = {.backend = f->o.device};
 
     *self = NULL;
+    if (f->info->bytes == 0)
+        return refuse(error, "--device: the first field is ragged; the device normalises samples of one shape");
     if (f->shape.dtype != LADE_U8)
         return refuse(error, "--device takes samples of bytes: the device normalises them, leave --normalise out");
     if (lade_shape_bytes(&f->shape) > UINT32_MAX / 4)

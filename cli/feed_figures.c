@@ -2,6 +2,7 @@
 /* The figures of the reports of lade feed, computed from the measurements. */
 #include "feed.h"
 
+#include "fields.h"
 #include "lade.h"
 
 #include <stdlib.h>
@@ -101,16 +102,16 @@ static void figure_drawn(const struct feed *f, struct figures *g)
 /* Samples that an epoch with faults did not deliver and that cannot be read, with the reason. */
 static void figure_faults(struct feed *f, struct figures *g)
 {
-    void *sample = malloc(f->info->bytes);
+    struct whole sample = {NULL, 0, 0};
 
-    for (unsigned i = 0; i < f->tally.suspects && sample; i++) {
+    for (unsigned i = 0; i < f->tally.suspects; i++) {
         struct lade_error error = {.status = LADE_OK};
-        if (lade_source_read(f->source, f->tally.suspect[i], sample, NULL, &error) == LADE_OK)
+        if (whole_read(&sample, f->source, f->tally.suspect[i], &error) == LADE_OK)
             continue;
         lade_source_name(f->source, f->tally.suspect[i], g->fault[g->faults].name, sizeof g->fault->name);
         (void)snprintf(g->fault[g->faults++].text, sizeof g->fault->text, "%s", error.text);
     }
-    free(sample);
+    whole_free(&sample);
 }
 
 /* Fills the library's report with the measurements. */

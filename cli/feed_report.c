@@ -2,6 +2,7 @@
 /* The report of lade feed, as text and as JSON. */
 #include "feed.h"
 
+#include "fields.h"
 #include "lade.h"
 
 #include <math.h>
@@ -28,9 +29,7 @@ static void print_head(FILE *to, const struct feed *f)
     fprintf(to, "lade feed: %s, ", shown(f->o.source));
     if (info->count != LADE_ENDLESS)
         fprintf(to, "%s samples of ", grouped(info->count));
-    fprintf(to, "%s", lade_dtype_name(info->shape.dtype));
-    for (unsigned d = 0; d < info->shape.dims; d++)
-        fprintf(to, "%s%llu", d ? " x " : " ", (big)info->shape.dim[d]);
+    print_sample(to, f->source);
     fprintf(to, ", %s classes\n", grouped(info->classes));
     fprintf(to, "  fed          %s samples of %s in %s batches of %llu", grouped(f->samples),
             f->parts == 1 ? "the whole source" : part_name(f->parts, f->o.part, room, sizeof room), grouped(f->batches),

@@ -167,6 +167,16 @@ static void work(uint64_t microseconds)
             continue;
 }
 
+/* Bytes of all tensors. */
+static uint64_t bytes_of(const struct lade_batch *batch)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned t = 0; t < batch->tensors; t++)
+        bytes += lade_shape_bytes(batch->tensor[t].shape);
+    return bytes;
+}
+
 static int use_batch(struct feed *f, struct lade_loader *loader, const struct lade_batch *batch, FILE *log)
 {
     if (f->batches == 0)
@@ -185,7 +195,7 @@ static int use_batch(struct feed *f, struct lade_loader *loader, const struct la
         log_batch(log, batch);
     f->batches++;
     f->samples += batch->count;
-    f->bytes += batch->count * batch->sample_bytes;
+    f->bytes += f->info->schema ? bytes_of(batch) : batch->count * batch->sample_bytes;
     int status = f->consumer->take(f->consumer_self, loader, batch, &f->error);
     work(f->o.work);
     return status;

@@ -106,8 +106,8 @@ static int open_pipelines(struct feed *f)
     if (!image_of(&f->info->shape, &form))
         return wrong(
             "transforms need images: u8 or f32 with 2 dimensions, or 3 of which the first or last is 1, 3 or 4");
-    if (lade_pipeline_create(&f->pipeline, &form) != LADE_OK ||
-        lade_pipeline_create(&f->test_pipeline, &form) != LADE_OK)
+    if (lade_pipeline_create(&f->pipeline, &form, NULL) != LADE_OK ||
+        lade_pipeline_create(&f->test_pipeline, &form, NULL) != LADE_OK)
         return system_trouble("transforms", "out of memory, or images beyond the limits");
     const char *why = add_steps(f->pipeline, t, true);
     if (!why)
@@ -234,7 +234,7 @@ static int choose_part(struct feed *f)
 
 int feed_open(struct feed *f)
 {
-    if (lade_source_open(&f->source, f->o.source, &f->error) != LADE_OK)
+    if (lade_source_open(&f->source, f->o.source, NULL, &f->error) != LADE_OK)
         return feed_trouble(&f->error);
     f->info = lade_source_info(f->source);
     f->classes = f->info->classes ? (unsigned)f->info->classes : 1;

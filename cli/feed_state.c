@@ -27,7 +27,7 @@ static char *read_state(const char *path, struct lade_error *error)
             return NULL;
         }
         state = more;
-        size_t size = lade_loader_read_state(path, state, room, error);
+        size_t size = lade_loader_read_state(path, state, room, NULL, error);
         if (size > 0 && size <= room)
             return state;
         if (size == 0) {
@@ -52,10 +52,11 @@ char *feed_read_states(const struct feed_options *o, struct lade_error *error)
         joined = state[0];
         state[0] = NULL;
     } else if (good) {
-        size = lade_loader_merge_states((const char *const *)state, o->resumes, NULL, 0, error);
+        size = lade_loader_merge_states((const char *const *)state, o->resumes, NULL, 0, NULL, error);
         if (size > 0 && !(joined = malloc(size)))
             feed_out_of_memory(error);
-        if (joined && lade_loader_merge_states((const char *const *)state, o->resumes, joined, size, error) != size) {
+        if (joined &&
+            lade_loader_merge_states((const char *const *)state, o->resumes, joined, size, NULL, error) != size) {
             free(joined); /* out of memory, as the error reports */
             joined = NULL;
         }

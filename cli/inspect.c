@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lade inspect: describes the content of a source. */
+#include "fields.h"
 #include "lade.h"
 
 #include <getopt.h>
@@ -18,7 +19,8 @@ struct look {
     const struct lade_source_info *info;
     struct options o;
     uint64_t *frequency; /* NULL: not counted */
-    uint8_t *sample;
+    struct whole sample;
+    struct lengths lengths[LADE_FIELDS_MAX];
     uint64_t damaged, digest;
     bool trouble; /* a sample could not be read for a reason that is not in the file */
     struct lade_error first_damage;
@@ -31,7 +33,7 @@ static void help(void)
          "Prints number, shape, classes with their frequencies and the first samples of a data set. SOURCE is one of\n"
          "  synthetic[:count=N,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N|random]\n"
          "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
-         "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE]\n"
+         "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE] or npy:NAME=FILE[,NAME=FILE...]\n"
          "  records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]\n"
          "  images:DIR[,size=HEIGHTxWIDTH][,pixels=N]\n"
          "  tokens:FILE[,FILE...],length=N[,stride=N][,dtype=u16][,header=N]\n"
@@ -67,19 +69,37 @@ static uint64_t digest(uint64_t hash, const uint8_t *bytes, size_t size)
     return hash;
 }
 
+/* Reads all of a sample. */
+static int read_all(struct look *l, uint64_t i, int64_t *label, struct lade_error *error)
+{
+    if (!l->info->schema)
+        return lade_source_read(l->source, i, l->sample.bytes, label, error);
+    int status = lade_source_label(l->source, i, label, error);
+    return status == LADE_OK ? whole_read(&l->sample, l->source, i, error) : status;
+}
+
+/* Reads the label and the lengths of a sample, and with --check all of it. */
+static int read_one(struct look *l, uint64_t i, int64_t *label, struct lade_error *error)
+{
+    int status = l->info->schema ? lengths_add(l->lengths, l->source, i, error) : LADE_OK;
+
+    if (status != LADE_OK)
+        return status;
+    return l->o.check ? read_all(l, i, label, error) : lade_source_label(l->source, i, label, error);
+}
+
 /* Labels of all samples, and with --check the samples as well. */
 static void go_through(struct look *l)
 {
     uint64_t count = l->info->count;
 
     l->digest = UINT64_C(0xcbf29ce484222325);
-    if (count == LADE_ENDLESS || (!l->frequency && !l->o.check))
+    if (count == LADE_ENDLESS || (!l->frequency && !l->o.check && !l->info->schema))
         return;
     for (uint64_t i = 0; i < count; i++) {
         struct lade_error error;
-        int64_t label;
-        int status = l->o.check ? lade_source_read(l->source, i, l->sample, &label, &error)
-                                : lade_source_label(l->source, i, &label, &error);
+        int64_t label = LADE_NO_LABEL;
+        int status = read_one(l, i, &label, &error);
         if (i % 256 == 0)
             progress_line("reading", "samples", i, count);
         if (status != LADE_OK) {
@@ -92,18 +112,11 @@ static void go_through(struct look *l)
             l->frequency[label]++;
         if (l->o.check) {
             uint64_t word = (uint64_t)label;
-            l->digest = digest(l->digest, l->sample, l->info->bytes);
+            l->digest = digest(l->digest, l->sample.bytes, l->sample.size);
             l->digest = (l->digest ^ word) * UINT64_C(0x100000001b3);
         }
     }
     progress_line("reading", "samples", count, count);
-}
-
-static void print_shape(FILE *to, const struct lade_shape *shape)
-{
-    fputs(lade_dtype_name(shape->dtype), to);
-    for (unsigned d = 0; d < shape->dims; d++)
-        fprintf(to, "%s%llu", d ? " x " : " ", (unsigned long long)shape->dim[d]);
 }
 
 static void print_classes(FILE *to, const struct look *l)
@@ -123,14 +136,14 @@ static void print_classes(FILE *to, const struct look *l)
         fprintf(to, "    and %s more; --classes shows them\n", grouped(info->classes - most));
 }
 
-static void print_samples(FILE *to, const struct look *l)
+static void print_samples(FILE *to, struct look *l)
 {
     for (uint64_t i = 0; i < l->o.samples && i < l->info->count; i++) {
         struct lade_error error;
         char name[256];
         int64_t label;
         lade_source_name(l->source, i, name, sizeof name);
-        if (lade_source_read(l->source, i, l->sample, &label, &error) != LADE_OK) {
+        if (read_all(l, i, &label, &error) != LADE_OK) {
             fprintf(to, "  sample %s: %s\n", shown(name), error.text);
             continue;
         }
@@ -138,13 +151,26 @@ static void print_samples(FILE *to, const struct look *l)
         if (label != LADE_NO_LABEL)
             fprintf(to, ", label %lld", (long long)label);
         fputs(", begins", to);
-        for (size_t b = 0; b < 8 && b < l->info->bytes; b++)
-            fprintf(to, " %02x", l->sample[b]);
+        for (size_t b = 0; b < 8 && b < l->sample.size; b++)
+            fprintf(to, " %02x", l->sample.bytes[b]);
         fputc('\n', to);
     }
 }
 
-static void print_words(FILE *to, const struct look *l)
+/* Bytes of all samples, with a schema of those whose lengths are known. */
+static double total_bytes(const struct look *l)
+{
+    const struct lade_schema *schema = lade_source_schema(l->source);
+    double bytes = 0;
+
+    if (!l->info->schema)
+        return (double)l->info->count * (double)l->info->bytes;
+    for (unsigned f = 0; f < schema->fields; f++)
+        bytes += (double)l->lengths[f].total * (double)lade_field_bytes(&schema->field[f]);
+    return bytes;
+}
+
+static void print_words(FILE *to, struct look *l)
 {
     const struct lade_source_info *info = l->info;
 
@@ -152,10 +178,15 @@ static void print_words(FILE *to, const struct look *l)
     if (info->count == LADE_ENDLESS)
         fputs("  samples   endless\n", to);
     else
-        fprintf(to, "  samples   %s, %.1f MB\n", grouped(info->count), (double)info->count * (double)info->bytes / 1e6);
-    fputs("  sample    ", to);
-    print_shape(to, &info->shape);
-    fprintf(to, ", %s bytes\n  index     %s bytes\n", grouped(info->bytes), grouped(info->index_bytes));
+        fprintf(to, "  samples   %s, %.1f MB\n", grouped(info->count), total_bytes(l) / 1e6);
+    if (info->schema) {
+        print_fields(to, l->source, l->lengths);
+    } else {
+        fputs("  sample    ", to);
+        print_sample(to, l->source);
+        fprintf(to, ", %s bytes\n", grouped(info->bytes));
+    }
+    fprintf(to, "  index     %s bytes\n", grouped(info->index_bytes));
     print_classes(to, l);
     print_samples(to, l);
     if (l->o.check)
@@ -194,6 +225,8 @@ static void print_json(FILE *to, const struct look *l)
             fprintf(to, "%s%llu", c ? ", " : "", (unsigned long long)l->frequency[c]);
         fputs("]", to);
     }
+    if (info->schema)
+        json_fields(to, l->source, l->lengths);
     if (l->o.check)
         fprintf(to, ", \"digest\": \"%016llx\"", (unsigned long long)l->digest);
     fprintf(to, ", \"damaged\": %llu", (unsigned long long)l->damaged);
@@ -242,15 +275,15 @@ int inspect_main(int argc, char **argv)
     l.text = argv[optind];
     if (!output_probe("inspect", l.o.json))
         return EXIT_TROUBLE;
-    if (lade_source_open(&l.source, l.text, &error) != LADE_OK)
+    if (lade_source_open(&l.source, l.text, NULL, &error) != LADE_OK)
         return source_trouble("inspect", &error);
     l.info = lade_source_info(l.source);
-    l.sample = malloc(l.info->bytes);
+    l.sample = (struct whole){malloc(l.info->bytes + 1), l.info->bytes, l.info->bytes};
     if (l.info->classes && l.info->count != LADE_ENDLESS)
         l.frequency = calloc((size_t)l.info->classes, sizeof *l.frequency);
     int code = EXIT_TROUBLE;
     bool written = true;
-    if (!l.sample || (l.info->classes && l.info->count != LADE_ENDLESS && !l.frequency)) {
+    if (!l.sample.bytes || (l.info->classes && l.info->count != LADE_ENDLESS && !l.frequency)) {
         fputs("lade inspect: out of memory\n", stderr);
     } else {
         go_through(&l);
@@ -270,7 +303,7 @@ int inspect_main(int argc, char **argv)
         code = !written || l.trouble ? EXIT_TROUBLE : l.damaged ? EXIT_WRONG : EXIT_DONE;
     }
     free(l.frequency);
-    free(l.sample);
+    whole_free(&l.sample);
     lade_source_close(l.source);
     return code;
 }

@@ -161,7 +161,7 @@ static int open_source(struct synth *s, const struct options *o)
         fputs("lade synth: the options are too long\n", stderr);
         return EXIT_USAGE;
     }
-    if (lade_source_open(&s->source, text, &error) != LADE_OK)
+    if (lade_source_open(&s->source, text, NULL, &error) != LADE_OK)
         return source_trouble("synth", &error);
     s->info = lade_source_info(s->source);
     s->sample = malloc(s->info->bytes);

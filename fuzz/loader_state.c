@@ -42,7 +42,7 @@ static void make_once(void)
         .kind = "numbers", .count = COUNT, .shape = {LADE_U64, 0, {0}}, .bytes = 8, .classes = 1};
     const struct lade_split_config halves = {.parts = 2, .store = LADE_SPLIT_PURE};
 
-    must(source || lade_source_open_custom(&source, &ops, NULL, &info, NULL) == LADE_OK);
+    must(source || lade_source_open_custom(&source, &ops, NULL, &info, NULL, NULL) == LADE_OK);
     must(split || lade_split_create(&split, &halves, NULL) == LADE_OK);
 }
 
@@ -148,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         dress(data[0], line, dressed[count++]);
     }
     check_resume(data[0], dressed[0]);
-    size_t needed = lade_loader_merge_states(states, count, joined, sizeof joined, &error);
+    size_t needed = lade_loader_merge_states(states, count, joined, sizeof joined, NULL, &error);
     must(needed > 0 || (error.status < 0 && error.text[0]));
     if (needed > 0 && needed <= sizeof joined) {
         must(strlen(joined) + 1 == needed);

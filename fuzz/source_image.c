@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(pixels > 0 && pixels <= 1 << 20);
         uint8_t *to = malloc(3 * pixels);
         must(to);
-        status = lade_decode(picture, bytes, to, &error);
+        status = lade_decode(picture, bytes, to, NULL, &error);
         free(to);
     }
     if (status != LADE_OK)

@@ -13,7 +13,7 @@ static void check_npz(struct lade_bytes bytes, bool some)
     static const char *const names[] = {"a", "b"};
     static struct lade_npz npz;
     struct lade_error error = {.status = 0};
-    int status = lade_npz_parse(&npz, bytes, names, some ? 2 : 0, LIMIT, &error);
+    int status = lade_npz_parse(&npz, bytes, names, some ? 2 : 0, LIMIT, NULL, &error);
 
     if (status != LADE_OK)
         check_error(status, &error, bytes.size);
@@ -21,21 +21,21 @@ static void check_npz(struct lade_bytes bytes, bool some)
         must(npz.flat[a].count == npz.flat[0].count && npz.name[a][0]);
         check_flat(&npz.flat[a], npz.map[a].data ? npz.map[a].size : bytes.size);
     }
-    lade_npz_drop(&npz);
+    lade_npz_drop(&npz, NULL);
 }
 
 static void check_gzip(struct lade_bytes bytes)
 {
     struct lade_error error = {.status = 0};
     struct lade_bytes to;
-    int status = lade_unpack(&to, bytes, 0, LADE_GZIP, LIMIT, &error);
+    int status = lade_unpack(&to, bytes, 0, LADE_GZIP, LIMIT, NULL, &error);
 
     if (status != LADE_OK) {
         check_error(status, &error, bytes.size);
         return;
     }
     must(to.size > 0 && to.size <= LIMIT);
-    lade_unmap(&to);
+    lade_unmap(&to, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(text);
         return 0;
     }
-    int status = lade_source_open(&source, text, &error);
+    int status = lade_source_open(&source, text, NULL, &error);
     if (status != LADE_OK) {
         must(!source);
         check_error(status, &error, SIZE_MAX);

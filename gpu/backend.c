@@ -88,7 +88,7 @@ int lade_feeder_create_sized(struct lade_feeder **feeder, const struct lade_feed
 int lade_device_open_on(struct lade_device **device, const struct lade_backend *backend,
                         const struct lade_device_config *c, struct lade_error *error)
 {
-    const struct lade_backend_config config = {c->device, {c->native[0], c->native[1]}, c->priority};
+    const struct lade_backend_config config = {c->device, {c->native[0], c->native[1]}, c->priority, c->alloc};
     struct lade_device_failure failure = {NULL, 0, ""};
     int status = lade_device_create(device, backend, &config, &failure);
 

@@ -6,13 +6,14 @@
 #include "cuda.h"
 
 #include "backends.h"
+#include "heap.h"
 #include "object_cuda.h"
 
 #include <lade/dlpack.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct cuda {
+    const struct lade_alloc *alloc; /* NULL: the C library's */
     int device;
     cudaStream_t copies;
     cudaStream_t side; /* waits for events of the consumer, so that the copies do not */
@@ -86,9 +87,10 @@ static int cuda_open(void **self, const struct lade_backend_config *config, stru
 
     if (status != LADE_OK)
         return status;
-    c = calloc(1, sizeof *c);
+    c = lade_heap_get(config->alloc, 1, sizeof *c);
     if (!c)
         return LADE_NO_MEMORY;
+    c->alloc = config->alloc;
     c->device = (int)config->device;
     cudaError_t code = lade_cuda_enter(c->device, &before);
     if (code == cudaSuccess) {
@@ -96,7 +98,7 @@ static int cuda_open(void **self, const struct lade_backend_config *config, stru
         lade_cuda_leave(c->device, before);
     }
     if (code != cudaSuccess) {
-        free(c);
+        lade_heap_put(c->alloc, c);
         return lade_cuda_fail(failure, call, code);
     }
     *self = c;
@@ -134,7 +136,7 @@ static void cuda_close(void *self)
 
     GIVE_BACK(c, cudaStreamDestroy(c->copies));
     GIVE_BACK(c, cudaStreamDestroy(c->side));
-    free(c);
+    lade_heap_put(c->alloc, c);
 }
 
 static void cuda_lose(void *self)
@@ -234,13 +236,13 @@ static int cuda_event_get(void *self, void **event, struct lade_device_failure *
     const struct cuda *c = self;
     const char *call = "cudaEventCreateWithFlags";
     cudaError_t code;
-    struct event *e = calloc(1, sizeof *e);
+    struct event *e = lade_heap_get(c->alloc, 1, sizeof *e);
 
     if (!e)
         return LADE_NO_MEMORY;
     AT_DEVICE(c, code, call, make_events(e));
     if (code != cudaSuccess) {
-        free(e);
+        lade_heap_put(c->alloc, e);
         return out_of_memory_or(failure, call, code);
     }
     *event = e;
@@ -254,7 +256,7 @@ static void cuda_event_put(void *self, void *event)
 
     GIVE_BACK(c, cudaEventDestroy(e->begin));
     GIVE_BACK(c, cudaEventDestroy(e->done));
-    free(event);
+    lade_heap_put(c->alloc, event);
 }
 
 /* An event that was never recorded counts as complete, to CUDA as well. */

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The host as device: batches are used where they were written, and no copy is ever pending. */
+/*
+ * The host as device: batches are used where they were written, and no copy is ever pending. self is the allocator,
+ * which is only read.
+ */
+#include "alloc.h"
 #include "backends.h"
 
 #include <lade/dlpack.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int host_open(void **self, const struct lade_backend_config *config, struct lade_device_failure *failure)
 {
-    static char device; /* an address that is not NULL */
-
     if (config->device != 0 || config->native[0] || config->native[1]) {
         failure->call = "open";
         failure->code = config->device;
         strcpy(failure->text, "there is one device, and no native handle");
         return LADE_INVALID;
     }
-    *self = &device;
+    *self = (void *)(uintptr_t)(config->alloc ? config->alloc : &lade_default);
     return LADE_OK;
 }
 
@@ -27,9 +28,10 @@ static void host_close(void *self)
 
 static int host_staging_get(void *self, size_t bytes, void **memory, struct lade_device_failure *failure)
 {
-    (void)self;
+    const struct lade_alloc *a = self;
+
     (void)failure;
-    *memory = aligned_alloc(LADE_DEVICE_ALIGN, bytes);
+    *memory = a->get(a->context, bytes, LADE_DEVICE_ALIGN);
     if (!*memory)
         return LADE_NO_MEMORY;
     memset(*memory, 0, bytes); /* maps the pages before the first batch */
@@ -38,9 +40,9 @@ static int host_staging_get(void *self, size_t bytes, void **memory, struct lade
 
 static void host_staging_put(void *self, void *memory, size_t bytes)
 {
-    (void)self;
-    (void)bytes;
-    free(memory);
+    const struct lade_alloc *a = self;
+
+    a->put(a->context, memory, bytes);
 }
 
 static int host_pin(void *self, void *memory, size_t bytes, struct lade_device_failure *failure)

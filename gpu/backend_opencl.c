@@ -4,12 +4,13 @@
  * knows it and may pin it. Copies run on a separate in-order queue. An event of the feeder is the cl_event of the
  * command that was recorded last.
  */
+#include "alloc.h"
 #include "backends.h"
+#include "heap.h"
 #include "opencl.h"
 
 #include <lade/dlpack.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PAGE = 4096, WAITS_MAX = 16 };
@@ -22,6 +23,7 @@ struct staging {
 };
 
 struct opencl {
+    const struct lade_alloc *alloc; /* NULL: the C library's */
     cl_context context;
     cl_device_id device;
     cl_command_queue queue;
@@ -38,24 +40,24 @@ struct event {
 };
 
 /* Whether the device has this extension. */
-static bool has_extension(cl_device_id device, const char *word)
+static bool has_extension(const struct opencl *o, const char *word)
 {
     size_t size = 0;
     bool found = false;
 
-    if (clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS || size == 0)
+    if (clGetDeviceInfo(o->device, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS || size == 0)
         return false;
-    char *names = malloc(size);
-    if (names && clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, size, names, NULL) == CL_SUCCESS)
+    char *names = lade_heap_raw(o->alloc, size, 1);
+    if (names && clGetDeviceInfo(o->device, CL_DEVICE_EXTENSIONS, size, names, NULL) == CL_SUCCESS)
         found = strstr(names, word) != NULL;
-    free(names);
+    lade_heap_put(o->alloc, names);
     return found;
 }
 
 /* With the priority if the device supports priorities, else without. */
 static cl_command_queue make_queue(const struct opencl *o, enum lade_device_priority priority, cl_int *code)
 {
-    if (priority == LADE_PRIORITY_NORMAL || !has_extension(o->device, "cl_khr_priority_hints"))
+    if (priority == LADE_PRIORITY_NORMAL || !has_extension(o, "cl_khr_priority_hints"))
         return clCreateCommandQueue(o->context, o->device, CL_QUEUE_PROFILING_ENABLE, code);
     cl_queue_properties properties[] = {
         CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PRIORITY_KHR,
@@ -66,12 +68,13 @@ static cl_command_queue make_queue(const struct opencl *o, enum lade_device_prio
 static int opencl_open(void **self, const struct lade_backend_config *config, struct lade_device_failure *failure)
 {
     cl_int code;
-    struct opencl *o = calloc(1, sizeof *o);
+    struct opencl *o = lade_heap_get(config->alloc, 1, sizeof *o);
 
     if (!o || pthread_mutex_init(&o->lock, NULL) != 0) {
-        free(o);
+        lade_heap_put(config->alloc, o);
         return LADE_NO_MEMORY;
     }
+    o->alloc = config->alloc;
     int status = lade_opencl_open(&o->context, &o->device, config->device, config->native, failure);
     if (status == LADE_OK) {
         o->queue = make_queue(o, config->priority, &code);
@@ -83,7 +86,7 @@ static int opencl_open(void **self, const struct lade_backend_config *config, st
         status = lade_opencl_fail(failure, "clCreateCommandQueue", code);
     }
     pthread_mutex_destroy(&o->lock);
-    free(o);
+    lade_heap_put(o->alloc, o);
     return status;
 }
 
@@ -103,7 +106,7 @@ static void opencl_close(void *self)
         clReleaseContext(o->context);
         pthread_mutex_destroy(&o->lock);
     }
-    free(o);
+    lade_heap_put(o->alloc, o);
 }
 
 /* The lock may be held by a thread of the other process. */
@@ -115,7 +118,7 @@ static void opencl_lose(void *self)
     while (o->staging) {
         struct staging *s = o->staging;
         o->staging = s->next;
-        free(s);
+        lade_heap_put(o->alloc, s);
     }
 }
 
@@ -123,21 +126,21 @@ static int opencl_pin(void *self, void *memory, size_t bytes, struct lade_device
 {
     struct opencl *o = self;
     cl_int code;
-    struct staging *s = malloc(sizeof *s);
+    struct staging *s = lade_heap_raw(o->alloc, 1, sizeof *s);
 
     if (!s)
         return LADE_NO_MEMORY;
     s->memory = memory;
     s->buffer = clCreateBuffer(o->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, bytes, memory, &code);
     if (code != CL_SUCCESS) {
-        free(s);
+        lade_heap_put(o->alloc, s);
         return lade_opencl_fail(failure, "clCreateBuffer", code);
     }
     /* While it is mapped the host may write it, and its address does not change. */
     (void)clEnqueueMapBuffer(o->queue, s->buffer, CL_TRUE, CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &code);
     if (code != CL_SUCCESS) {
         clReleaseMemObject(s->buffer);
-        free(s);
+        lade_heap_put(o->alloc, s);
         return lade_opencl_fail(failure, "clEnqueueMapBuffer", code);
     }
     pthread_mutex_lock(&o->lock);
@@ -167,13 +170,24 @@ static void opencl_unpin(void *self, void *memory, size_t bytes)
     (void)clEnqueueUnmapMemObject(o->queue, s->buffer, memory, 0, NULL, NULL);
     (void)clFinish(o->queue);
     clReleaseMemObject(s->buffer);
-    free(s);
+    lade_heap_put(o->alloc, s);
+}
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+static const struct lade_alloc *pages_of(const struct opencl *o)
+{
+    return o->alloc ? o->alloc : &lade_default;
 }
 
 static int opencl_staging_get(void *self, size_t bytes, void **memory, struct lade_device_failure *failure)
 {
-    size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
-    void *pages = aligned_alloc(PAGE, whole);
+    const struct lade_alloc *a = pages_of(self);
+    size_t whole = whole_pages(bytes);
+    void *pages = a->get(a->context, whole, PAGE);
 
     if (!pages)
         return LADE_NO_MEMORY;
@@ -182,14 +196,16 @@ static int opencl_staging_get(void *self, size_t bytes, void **memory, struct la
     if (status == LADE_OK)
         *memory = pages;
     else
-        free(pages);
+        a->put(a->context, pages, whole);
     return status;
 }
 
 static void opencl_staging_put(void *self, void *memory, size_t bytes)
 {
+    const struct lade_alloc *a = pages_of(self);
+
     opencl_unpin(self, memory, bytes);
-    free(memory);
+    a->put(a->context, memory, whole_pages(bytes));
 }
 
 static int opencl_device_get(void *self, size_t bytes, void **memory, struct lade_device_failure *failure)
@@ -210,9 +226,10 @@ static void opencl_device_put(void *self, void *memory, size_t bytes)
 
 static int opencl_event_get(void *self, void **event, struct lade_device_failure *failure)
 {
-    (void)self;
+    const struct opencl *o = self;
+
     (void)failure;
-    *event = calloc(1, sizeof(struct event));
+    *event = lade_heap_get(o->alloc, 1, sizeof(struct event));
     return *event ? LADE_OK : LADE_NO_MEMORY;
 }
 
@@ -226,9 +243,11 @@ static void replace(struct event *e, cl_event next, const char *call)
 
 static void opencl_event_put(void *self, void *event)
 {
-    if (!((const struct opencl *)self)->lost)
+    const struct opencl *o = self;
+
+    if (!o->lost)
         replace(event, NULL, NULL);
-    free(event);
+    lade_heap_put(o->alloc, event);
 }
 
 /* 1: complete; 0: not yet; LADE_DEVICE: the command of the event failed. */

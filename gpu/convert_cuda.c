@@ -3,8 +3,7 @@
 #include "cuda.h"
 
 #include "converter.h"
-
-#include <stdlib.h>
+#include "heap.h"
 
 struct converter {
     int device;
@@ -40,7 +39,7 @@ static int converter_create(void **self, const struct lade_converter_config *con
 
     if (status != LADE_OK)
         return status;
-    c = calloc(1, sizeof *c);
+    c = lade_heap_get(config->alloc, 1, sizeof *c);
     if (!c)
         return LADE_NO_MEMORY;
     c->device = (int)config->device;
@@ -53,7 +52,7 @@ static int converter_create(void **self, const struct lade_converter_config *con
         lade_cuda_leave(c->device, before);
     }
     if (code != cudaSuccess) {
-        free(c);
+        lade_heap_put(config->alloc, c);
         return lade_cuda_fail(failure, call, code);
     }
     *self = c;
@@ -79,16 +78,15 @@ static int converter_run(void *self, const struct lade_tensor *from, uint32_t im
     return code == cudaSuccess ? LADE_OK : lade_cuda_fail(failure, call, code);
 }
 
-static void converter_destroy(void *self)
+static void converter_release(void *self)
 {
-    struct converter *c = self;
+    const struct converter *c = self;
     int before = c->device;
 
     (void)lade_cuda_enter(c->device, &before);
     if (cudaFree(c->table) != cudaSuccess)
         (void)cudaGetLastError();
     lade_cuda_leave(c->device, before);
-    free(c);
 }
 
-const struct lade_converter_ops lade_converter_cuda = {"cuda", converter_create, converter_run, converter_destroy};
+const struct lade_converter_ops lade_converter_cuda = {"cuda", converter_create, converter_run, converter_release};

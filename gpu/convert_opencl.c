@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Conversion on an OpenCL device: the text of convert.inc, embedded by the build and compiled by the driver. */
 #include "converter.h"
+#include "heap.h"
 #include "opencl.h"
-
-#include <stdlib.h>
 
 const char *const lade_convert_text[] = {
 #include "convert_text.h"
@@ -20,9 +19,9 @@ struct converter {
     uint32_t pixels, channels;
 };
 
-static void converter_destroy(void *self)
+static void converter_release(void *self)
 {
-    struct converter *c = self;
+    const struct converter *c = self;
 
     if (c->table)
         clReleaseMemObject(c->table);
@@ -30,7 +29,6 @@ static void converter_destroy(void *self)
         clReleaseKernel(c->kernel);
     if (c->program)
         clReleaseProgram(c->program);
-    free(c);
 }
 
 static int converter_create(void **self, const struct lade_converter_config *config,
@@ -43,7 +41,7 @@ static int converter_create(void **self, const struct lade_converter_config *con
         (void)lade_opencl_fail(failure, "create", CL_INVALID_CONTEXT);
         return LADE_INVALID;
     }
-    struct converter *c = calloc(1, sizeof *c);
+    struct converter *c = lade_heap_get(config->alloc, 1, sizeof *c);
     if (!c)
         return LADE_NO_MEMORY;
     c->pixels = config->pixels;
@@ -62,10 +60,12 @@ static int converter_create(void **self, const struct lade_converter_config *con
         if (code != CL_SUCCESS)
             status = lade_opencl_fail(failure, "clCreateBuffer", code);
     }
-    if (status == LADE_OK)
+    if (status == LADE_OK) {
         *self = c;
-    else
-        converter_destroy(c);
+    } else {
+        converter_release(c);
+        lade_heap_put(config->alloc, c);
+    }
     return status;
 }
 
@@ -90,4 +90,4 @@ static int converter_run(void *self, const struct lade_tensor *from, uint32_t im
     return lade_opencl_run(stream, c->kernel, 2, size, arguments, sizeof arguments / sizeof *arguments, failure);
 }
 
-const struct lade_converter_ops lade_converter_opencl = {"opencl", converter_create, converter_run, converter_destroy};
+const struct lade_converter_ops lade_converter_opencl = {"opencl", converter_create, converter_run, converter_release};

@@ -2,11 +2,11 @@
 #include "converter.h"
 
 #include "feeder.h"
+#include "heap.h"
 #include "object_cuda.h"
 #include "sized.h"
 
 #include <lade/fork.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct lade_converter {
@@ -14,6 +14,7 @@ struct lade_converter {
     void *self;
     uint64_t numbers;    /* of an image */
     uint32_t generation; /* of the process that created it */
+    const struct lade_alloc *alloc;
 };
 
 /* The host has no driver. */
@@ -31,7 +32,7 @@ struct host {
 static int host_create(void **self, const struct lade_converter_config *config, struct lade_device_failure *failure)
 {
     size_t bytes = 2 * (size_t)config->channels * sizeof(float);
-    struct host *h = malloc(sizeof *h + bytes);
+    struct host *h = lade_heap_raw(config->alloc, sizeof *h + bytes, 1);
 
     (void)failure;
     if (!h)
@@ -59,7 +60,7 @@ static int host_run(void *self, const struct lade_tensor *from, uint32_t images,
     return LADE_OK;
 }
 
-const struct lade_converter_ops lade_converter_host = {"host", host_create, host_run, free};
+const struct lade_converter_ops lade_converter_host = {"host", host_create, host_run, NULL};
 
 static int find(const struct lade_converter_ops **ops, const char *name, struct lade_error *error)
 {
@@ -93,15 +94,16 @@ static int create(struct lade_converter **converter, const struct lade_converter
     int status = find(&ops, name, error);
     if (status != LADE_OK)
         return status;
-    struct lade_converter *c = calloc(1, sizeof *c);
+    struct lade_converter *c = lade_heap_get(config->alloc, 1, sizeof *c);
     if (!c)
         return lade_feeder_refuse(error, LADE_NO_MEMORY, "no memory for a converter");
     status = ops->create(&c->self, config, &failure);
     if (status != LADE_OK) {
-        free(c);
+        lade_heap_put(config->alloc, c);
         return lade_feeder_error(error, status, name, &failure);
     }
     c->ops = ops;
+    c->alloc = config->alloc;
     c->numbers = (uint64_t)config->pixels * config->channels;
     c->generation = lade_fork_generation();
     *converter = c;
@@ -141,9 +143,8 @@ void lade_converter_destroy(struct lade_converter *c)
 {
     if (!c)
         return;
-    if (is_here(c))
-        c->ops->destroy(c->self);
-    else
-        free(c->self);
-    free(c);
+    if (c->ops->release && is_here(c))
+        c->ops->release(c->self);
+    lade_heap_put(c->alloc, c->self);
+    lade_heap_put(c->alloc, c);
 }

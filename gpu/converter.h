@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of a backend for conversion on its device. Internal; failures as in backend.h. self is one block from
- * malloc: in a child of fork(), where the driver must not be called, only that block is freed.
+ * The functions of a backend for conversion on its device. Internal; failures as in backend.h. self is one block of
+ * heap.h from config.alloc, which the caller of create frees. In a child of fork(), where the driver must not be
+ * called, that is all.
  */
 #ifndef LADE_GPU_CONVERTER_H
 #define LADE_GPU_CONVERTER_H
@@ -13,7 +14,7 @@ struct lade_converter_ops {
     int (*create)(void **self, const struct lade_converter_config *config, struct lade_device_failure *failure);
     int (*run)(void *self, const struct lade_tensor *from, uint32_t images, void *to, void *stream,
                struct lade_device_failure *failure);
-    void (*destroy)(void *self);
+    void (*release)(void *self); /* what the driver holds; NULL: nothing */
 };
 
 extern const struct lade_converter_ops lade_converter_host;

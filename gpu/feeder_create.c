@@ -291,7 +291,7 @@ static struct lade_feeder *new_feeder(const struct lade_alloc *alloc)
 int lade_feeder_create_on(struct lade_feeder **feeder, const struct lade_backend *backend,
                           const struct lade_feeder_config *c, struct lade_error *error)
 {
-    struct lade_backend_config config = {c->device, {c->native[0], c->native[1]}, c->priority};
+    struct lade_backend_config config = {c->device, {c->native[0], c->native[1]}, c->priority, c->alloc};
     struct lade_device_failure failure = {NULL, 0, ""};
     size_t bytes = lade_feeder_bytes(c->shape, c->tensors);
     unsigned depth = 0;

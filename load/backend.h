@@ -19,6 +19,7 @@
 #ifndef LADE_LOAD_BACKEND_H
 #define LADE_LOAD_BACKEND_H
 
+#include <lade/alloc.h>
 #include <lade/device.h>
 #include <lade/ref.h>
 #include <lade/status.h>
@@ -29,6 +30,7 @@ struct lade_backend_config {
     unsigned device;
     void *native[2];
     enum lade_device_priority priority;
+    const struct lade_alloc *alloc; /* of all host memory that is not from the driver; NULL: the C library's */
 };
 
 struct lade_backend {
@@ -80,7 +82,8 @@ struct lade_backend {
 
     /*
      * Called in a child of fork(), which does not have the driver's threads: the driver must not be called, and no lock
-     * awaited. After it only the put functions, unpin and close are called, which then free only memory from malloc.
+     * awaited. After it only the put functions, unpin and close are called, which then free only
+     * memory from the allocator.
      * NULL: there is no driver.
      */
     void (*lose)(void *self);
@@ -94,6 +97,7 @@ struct lade_device {
     uint32_t generation;      /* of the process that opened it, see fork.h */
     _Atomic uint32_t is_used; /* by a loader */
     struct lade_ref users;
+    const struct lade_alloc *alloc;
 };
 
 /* LADE_OK, or what the backend returned, with the failure. LADE_NO_MEMORY also without one. */

@@ -235,7 +235,7 @@ static void free_loader(struct lade_ref *users)
         lade_heap_put(l->config.alloc, l->worker[i].ids);
         lade_heap_put(l->config.alloc, l->worker[i].row);
         lade_heap_put(l->config.alloc, l->worker[i].lengths);
-        lade_walk_free(&l->worker[i].walk);
+        lade_walk_free(&l->worker[i].walk, l->config.alloc);
     }
     lade_bag_destroy(l->bag);
     lade_shuffle_free(l);

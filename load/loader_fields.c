@@ -223,7 +223,7 @@ static int add_columns(struct lade_loader *l, struct lade_error *error)
         const struct lade_loader_field plain = {.name = i < schema->fields ? schema->field[i].name : NULL};
         const struct lade_loader_field *from = config->fields ? &config->field[i] : &plain;
         const int number = from->name ? lade_schema_find(schema, from->name) : LADE_NO_FIELD;
-        tensors += 1 + (number != LADE_NO_FIELD && schema->field[number].ragged_max > 0);
+        tensors += number != LADE_NO_FIELD && schema->field[number].ragged_max > 0 ? 2 : 1;
         if (tensors > LADE_TENSORS_MAX)
             return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET,
                              "a batch has at most %u tensors, two for each ragged field; choose fewer fields",

@@ -2,10 +2,10 @@
 /* The memory of batches: allocation, holders (batches and tensors), and release. */
 #include "loader.h"
 
+#include "alloc.h"
 #include "heap.h"
 
 #include <lade/fork.h>
-#include <stdlib.h>
 
 static size_t round_up(size_t bytes, size_t align)
 {
@@ -39,13 +39,13 @@ static int device_error(const struct lade_loader *l, int status, const struct la
 static int get_host(struct lade_memory *m, struct lade_device_failure *failure)
 {
     const struct lade_loader *l = m->loader;
-    const struct lade_alloc *alloc = l->config.alloc;
+    const struct lade_alloc *alloc = l->config.alloc ? l->config.alloc : &lade_default;
     const struct lade_device *device = l->config.device;
     const size_t bytes = lade_memory_block(l);
 
     if (device)
         return device->backend->staging_get(device->self, bytes, &m->block, failure);
-    m->block = alloc ? alloc->get(alloc->context, bytes, l->config.align) : aligned_alloc(l->config.align, bytes);
+    m->block = alloc->get(alloc->context, bytes, l->config.align);
     return m->block ? LADE_OK : LADE_NO_MEMORY;
 }
 
@@ -100,7 +100,7 @@ int lade_memory_create(struct lade_loader *l, struct lade_memory **memory, uint6
 static void free_block(struct lade_memory *m)
 {
     const struct lade_loader *l = m->loader;
-    const struct lade_alloc *alloc = l->config.alloc;
+    const struct lade_alloc *alloc = l->config.alloc ? l->config.alloc : &lade_default;
     const struct lade_device *device = l->config.device;
 
     if (!m->block)
@@ -109,10 +109,8 @@ static void free_block(struct lade_memory *m)
         device->backend->device_put(device->self, m->block, lade_memory_block(l));
     else if (device)
         device->backend->staging_put(device->self, m->block, lade_memory_block(l));
-    else if (alloc)
-        alloc->put(alloc->context, m->block, lade_memory_block(l));
     else
-        free(m->block);
+        alloc->put(alloc->context, m->block, lade_memory_block(l));
 }
 
 /* In a child of fork() there is no driver: only host memory is freed. */

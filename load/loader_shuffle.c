@@ -111,7 +111,7 @@ void lade_shuffle_free(struct lade_loader *l)
         lade_heap_put(l->config.alloc, (void *)s->list[i].id);
         lade_heap_put(l->config.alloc, (void *)s->list[i].epoch);
     }
-    lade_walk_free(&s->walk);
+    lade_walk_free(&s->walk, l->config.alloc);
     lade_heap_put(l->config.alloc, s->buffer);
     lade_heap_put(l->config.alloc, s->fresh);
     lade_heap_put(l->config.alloc, s->spare);

@@ -11,6 +11,7 @@
 
 #include "checksum.h"
 #include "file.h"
+#include "heap.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,6 +24,7 @@
 #define RANGES_MAX (1 << 16) /* of one shard */
 
 struct state {
+    const struct lade_alloc *alloc; /* NULL: the C library's */
     uint32_t identity;
     uint64_t seed, epoch;
     unsigned shard, shards; /* shards 0: any */
@@ -33,9 +35,9 @@ struct state {
 
 static void free_state(struct state *s)
 {
-    lade_ranges_free(&s->done);
+    lade_ranges_free(&s->done, s->alloc);
     for (unsigned l = 0; l < s->levels; l++)
-        lade_level_free(&s->level[l]);
+        lade_level_free(&s->level[l], s->alloc);
 }
 
 static int no_memory(struct lade_error *error)
@@ -134,7 +136,7 @@ static bool take_hex(const char **at, uint32_t *number)
 }
 
 /* LADE_OK, LADE_DAMAGED, LADE_NO_MEMORY. */
-static int take_ranges(const char **at, struct lade_ranges *ranges)
+static int take_ranges(const char **at, struct lade_ranges *ranges, const struct lade_alloc *alloc)
 {
     uint64_t last = 0;
 
@@ -145,7 +147,7 @@ static int take_ranges(const char **at, struct lade_ranges *ranges)
         if (!take_number(at, &from) || !expect(at, "-") || !take_number(at, &end) || from >= end ||
             (ranges->count > 0 && from <= last) || ranges->count == RANGES_MAX)
             return LADE_DAMAGED;
-        if (lade_ranges_add(ranges, from, end) != LADE_OK)
+        if (lade_ranges_add(ranges, from, end, alloc) != LADE_OK)
             return LADE_NO_MEMORY;
         last = end;
     } while (expect(at, ","));
@@ -161,13 +163,13 @@ static int take_level(const char **at, struct state *s)
     if (s->levels == LADE_LEVELS_MAX || !take_number(at, &shards) || shards == 0 || shards > LADE_LOADER_SHARDS_MAX ||
         !expect(at, ":"))
         return LADE_DAMAGED;
-    level->shard = calloc((size_t)shards, sizeof *level->shard);
+    level->shard = lade_heap_get(s->alloc, (size_t)shards, sizeof *level->shard);
     if (!level->shard)
         return LADE_NO_MEMORY;
     level->shards = (unsigned)shards;
     s->levels++;
     for (unsigned r = 0; r < level->shards && status == LADE_OK; r++)
-        status = r > 0 && !expect(at, "/") ? LADE_DAMAGED : take_ranges(at, &level->shard[r]);
+        status = r > 0 && !expect(at, "/") ? LADE_DAMAGED : take_ranges(at, &level->shard[r], s->alloc);
     return status;
 }
 
@@ -185,19 +187,19 @@ static int take_fields(const char **at, struct state *s)
     s->shards = (unsigned)shards;
     if (s->epoch == UINT64_MAX || !expect(at, " done="))
         return LADE_DAMAGED;
-    int status = take_ranges(at, &s->done);
+    int status = take_ranges(at, &s->done, s->alloc);
     while (status == LADE_OK && expect(at, " level="))
         status = take_level(at, s);
     return status;
 }
 
 /* The caller frees it in any case. */
-static int read_state(struct state *s, const char *text, struct lade_error *error)
+static int read_state(struct state *s, const char *text, const struct lade_alloc *alloc, struct lade_error *error)
 {
     const char *at = text;
     uint32_t crc = 0;
 
-    *s = (struct state){0};
+    *s = (struct state){.alloc = alloc};
     int status = take_fields(&at, s);
     if (status == LADE_NO_MEMORY)
         return no_memory(error);
@@ -222,7 +224,7 @@ static int add_done(const struct lade_loader *l, struct lade_ranges *done)
     const struct lade_order *o = &l->order;
     const uint64_t length = lade_order_length(o, l->next.epoch), mask = l->ring.places - 1;
     const size_t before = l->next.epoch == o->first ? o->done.count : 0;
-    struct lade_range *all = malloc((size_t)(l->ring.places + before + 1) * sizeof *all);
+    struct lade_range *all = lade_heap_raw(l->config.alloc, (size_t)l->ring.places + before + 1, sizeof *all);
     size_t n = 0;
     uint64_t at = 0;
     int status = all ? LADE_OK : LADE_NO_MEMORY;
@@ -243,17 +245,18 @@ static int add_done(const struct lade_loader *l, struct lade_ranges *done)
         uint64_t from = all[i].from > at ? all[i].from : at, end = all[i].end < length ? all[i].end : length;
         if (end <= from)
             continue;
-        status = lade_ranges_add(done, from, end);
+        status = lade_ranges_add(done, from, end, l->config.alloc);
         at = end;
     }
-    free(all);
+    lade_heap_put(l->config.alloc, all);
     return status;
 }
 
 /* The state of a loader; the caller frees it. */
 static int describe(const struct lade_loader *l, struct state *s)
 {
-    *s = (struct state){.identity = lade_order_identity(&l->order),
+    *s = (struct state){.alloc = l->config.alloc,
+                        .identity = lade_order_identity(&l->order),
                         .seed = l->config.seed,
                         .epoch = l->next.epoch,
                         .shard = l->config.shard,
@@ -263,15 +266,15 @@ static int describe(const struct lade_loader *l, struct state *s)
     for (unsigned i = 0; i < l->order.levels; i++) {
         const struct lade_level *from = &l->order.level[i];
         struct lade_level *to = &s->level[i];
-        to->shard = calloc(from->shards, sizeof *to->shard);
+        to->shard = lade_heap_get(s->alloc, from->shards, sizeof *to->shard);
         if (!to->shard)
             return LADE_NO_MEMORY;
         to->shards = from->shards;
         s->levels++;
         for (unsigned r = 0; r < from->shards; r++)
             for (size_t k = 0; k < from->shard[r].count; k++)
-                if (lade_ranges_add(&to->shard[r], from->shard[r].range[k].from, from->shard[r].range[k].end) !=
-                    LADE_OK)
+                if (lade_ranges_add(&to->shard[r], from->shard[r].range[k].from, from->shard[r].range[k].end,
+                                    s->alloc) != LADE_OK)
                     return LADE_NO_MEMORY;
     }
     return add_done(l, &s->done);
@@ -294,7 +297,7 @@ int lade_loader_restore(struct lade_loader *l, const char *text, struct lade_err
 {
     struct lade_order *o = &l->order;
     struct state s;
-    int status = read_state(&s, text, error);
+    int status = read_state(&s, text, l->config.alloc, error);
 
     if (status == LADE_OK && l->config.random_seed)
         l->config.seed = o->seed = s.seed;
@@ -353,7 +356,7 @@ static int look_at(struct state *s, const struct state *other, bool *fits)
     before.levels = other->levels; /* equal within a run */
     memcpy(before.level, other->level, sizeof before.level);
     *fits = go_together(&before, other);
-    return *fits ? lade_ranges_add(&s->done, 0, UINT64_MAX) : LADE_OK;
+    return *fits ? lade_ranges_add(&s->done, 0, UINT64_MAX, s->alloc) : LADE_OK;
 }
 
 /* The caller frees the last level of the result. */
@@ -371,8 +374,8 @@ static int join(struct state *s, unsigned count, struct state *joined, struct la
     *joined = s[first];
     joined->done = (struct lade_ranges){NULL, 0};
     joined->shard = joined->shards = 0;
-    last->shard = calloc(count, sizeof *last->shard);
-    bool *met = calloc(count, sizeof *met);
+    last->shard = lade_heap_get(s->alloc, count, sizeof *last->shard);
+    bool *met = lade_heap_get(s->alloc, count, sizeof *met);
     int status = last->shard && met ? LADE_OK : no_memory(error);
     last->shards = count;
     for (unsigned i = 0; i < count && status == LADE_OK; i++) {
@@ -389,7 +392,7 @@ static int join(struct state *s, unsigned count, struct state *joined, struct la
             s[i].done = (struct lade_ranges){NULL, 0};
         }
     }
-    free(met);
+    lade_heap_put(s->alloc, met);
     joined->level[joined->levels++] = *last;
     return status;
 }
@@ -401,26 +404,26 @@ static size_t none(struct lade_error *error, const char *why)
 }
 
 size_t lade_loader_merge_states(const char *const *states, unsigned count, char *to, size_t size,
-                                struct lade_error *error)
+                                const struct lade_alloc *alloc, struct lade_error *error)
 {
     if (!states || count == 0 || count > LADE_LOADER_SHARDS_MAX)
         return none(error, "1 to 4,096 states are joined");
-    struct state *s = calloc(count, sizeof *s), joined;
+    struct state *s = lade_heap_get(alloc, count, sizeof *s), joined;
     struct lade_level last = {0, NULL};
     int status = s ? LADE_OK : no_memory(error);
     size_t needed = 0;
 
     for (unsigned i = 0; i < count && status == LADE_OK; i++)
-        status = read_state(&s[i], states[i], error);
+        status = read_state(&s[i], states[i], alloc, error);
     if (status == LADE_OK)
         status = join(s, count, &joined, &last, error);
     if (status == LADE_OK)
         needed = write_state(&joined, to, size);
     /* All levels but the last belong to one of the states. */
-    lade_level_free(&last);
+    lade_level_free(&last, alloc);
     for (unsigned i = 0; s && i < count; i++)
         free_state(&s[i]);
-    free(s);
+    lade_heap_put(alloc, s);
     return needed;
 }
 
@@ -428,13 +431,13 @@ int lade_loader_save(const struct lade_loader *l, const char *path, struct lade_
 {
     struct lade_file file;
     size_t size = lade_loader_state(l, NULL, 0);
-    char *text = size ? malloc(size) : NULL;
+    char *text = size ? lade_heap_raw(l->config.alloc, size, 1) : NULL;
 
     if (!text)
         return lade_fail(error, l->config.buffer > 0 ? LADE_INVALID : LADE_NO_MEMORY, path, LADE_NO_OFFSET, "%s",
                          l->config.buffer > 0 ? "stream mode has no state" : "out of memory");
     if (lade_loader_state(l, text, size) != size) {
-        free(text);
+        lade_heap_put(l->config.alloc, text);
         return lade_fail(error, LADE_NO_MEMORY, path, LADE_NO_OFFSET, "out of memory");
     }
     text[size - 1] = '\n';
@@ -445,15 +448,16 @@ int lade_loader_save(const struct lade_loader *l, const char *path, struct lade_
             lade_file_drop(&file);
     }
     int why = errno;
-    free(text);
+    lade_heap_put(l->config.alloc, text);
     return status == LADE_OK ? LADE_OK : lade_fail(error, LADE_IO, path, LADE_NO_OFFSET, "%s", strerror(why));
 }
 
-size_t lade_loader_read_state(const char *path, char *to, size_t size, struct lade_error *error)
+size_t lade_loader_read_state(const char *path, char *to, size_t size, const struct lade_alloc *alloc,
+                              struct lade_error *error)
 {
     struct lade_bytes bytes;
 
-    if (lade_read_file(&bytes, path, error) != LADE_OK)
+    if (lade_read_file(&bytes, path, alloc, error) != LADE_OK)
         return 0;
     size_t n = bytes.size > 0 && bytes.data[bytes.size - 1] == '\n' ? bytes.size - 1 : bytes.size;
     if (n == 0 || n >= STATE_MAX || memchr(bytes.data, 0, n)) {
@@ -464,6 +468,6 @@ size_t lade_loader_read_state(const char *path, char *to, size_t size, struct la
         memcpy(to, bytes.data, part);
         to[part] = '\0';
     }
-    lade_free_file(&bytes);
+    lade_free_file(&bytes, alloc);
     return n ? n + 1 : 0;
 }

@@ -2,6 +2,7 @@
 #include "order.h"
 
 #include "checksum.h"
+#include "heap.h"
 #include "ignore.h"
 #include "source.h"
 #include "thread.h"
@@ -9,7 +10,6 @@
 #include <lade/thread.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Purposes of lade_key_make(). */
@@ -63,10 +63,10 @@ static void count_members(struct survey *s)
 static void trim_few(struct lade_order *o)
 {
     const bool few = o->members > 0 && o->members <= FEW_MAX;
-    uint64_t *less = few ? realloc(o->few, (size_t)o->members * sizeof *less) : NULL;
+    uint64_t *less = few ? lade_heap_resize(o->alloc, o->few, (size_t)o->members, sizeof *less) : NULL;
 
     if (!few)
-        free(o->few);
+        lade_heap_put(o->alloc, o->few);
     if (!few || less)
         o->few = less;
 }
@@ -75,8 +75,8 @@ static void trim_few(struct lade_order *o)
 static int list_members(struct survey *s)
 {
     struct lade_order *o = s->order;
-    uint64_t *size = calloc(s->classes + 1, sizeof *size), at = 0;
-    uint32_t *label = malloc((size_t)o->members * sizeof *label);
+    uint64_t *size = lade_heap_get(o->alloc, s->classes + 1, sizeof *size), at = 0;
+    uint32_t *label = lade_heap_raw(o->alloc, (size_t)o->members, sizeof *label);
     int status = size && label ? LADE_OK : lade_fail(s->error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
 
     for (uint64_t i = 0; i < o->places && at < o->members && status == LADE_OK; i++) {
@@ -99,8 +99,8 @@ static int list_members(struct survey *s)
     }
     for (uint64_t i = 0; !s->weight && status == LADE_OK && i < at; i++)
         s->share[i] = 1 / (double)size[label[i]];
-    free(size);
-    free(label);
+    lade_heap_put(o->alloc, size);
+    lade_heap_put(o->alloc, label);
     return status;
 }
 
@@ -137,7 +137,7 @@ static int run_survey(struct survey *s)
 static int build_aliases(struct lade_order *o, double *share, struct lade_error *error)
 {
     uint64_t n = o->members, low = 0, high = 0;
-    uint32_t *stack = malloc((size_t)n * sizeof *stack);
+    uint32_t *stack = lade_heap_raw(o->alloc, (size_t)n, sizeof *stack);
     uint32_t heaviest = 0;
     double sum = 0;
 
@@ -145,7 +145,7 @@ static int build_aliases(struct lade_order *o, double *share, struct lade_error 
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
     for (uint64_t i = 0; i < n; i++) {
         if (!(share[i] >= 0) || isinf(share[i])) {
-            free(stack);
+            lade_heap_put(o->alloc, stack);
             return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "the weight of sample %u is no number above 0",
                              (unsigned)o->member[i]);
         }
@@ -153,7 +153,7 @@ static int build_aliases(struct lade_order *o, double *share, struct lade_error 
         heaviest = share[i] > share[heaviest] ? (uint32_t)i : heaviest;
     }
     if (!(sum > 0) || isinf(sum)) {
-        free(stack);
+        lade_heap_put(o->alloc, stack);
         return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "the weights do not sum up to a number above 0");
     }
     for (uint64_t i = 0; i < n; i++) {
@@ -181,7 +181,7 @@ static int build_aliases(struct lade_order *o, double *share, struct lade_error 
         o->limit[less] = share[less] > 0 ? UINT32_MAX : 0;
         o->alias[less] = share[less] > 0 ? less : heaviest;
     }
-    free(stack);
+    lade_heap_put(o->alloc, stack);
     return LADE_OK;
 }
 
@@ -215,17 +215,17 @@ static int prepare_draws(struct lade_order *o, const struct lade_loader_config *
                                    : "weights, or labels to balance, are missing");
     if (c->draw == LADE_DRAW_BALANCED)
         s.weight = NULL;
-    o->member = malloc(n * sizeof *o->member);
-    o->alias = malloc(n * sizeof *o->alias);
-    o->limit = malloc(n * sizeof *o->limit);
-    s.share = malloc(n * sizeof *s.share);
+    o->member = lade_heap_raw(o->alloc, n, sizeof *o->member);
+    o->alias = lade_heap_raw(o->alloc, n, sizeof *o->alias);
+    o->limit = lade_heap_raw(o->alloc, n, sizeof *o->limit);
+    s.share = lade_heap_raw(o->alloc, n, sizeof *s.share);
     if (!o->member || !o->alias || !o->limit || !s.share)
         status = lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
     if (status == LADE_OK)
         status = run_survey(&s);
     if (status == LADE_OK)
         status = build_aliases(o, s.share, error);
-    free(s.share);
+    lade_heap_put(o->alloc, s.share);
     o->places = o->members;
     o->law = status == LADE_OK ? sum_of(o) : 0;
     return status;
@@ -241,12 +241,13 @@ int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, st
                              .pad = c->pad,
                              .sequential = c->sequential,
                              .draw = c->draw,
+                             .alloc = c->alloc,
                              .seed = c->seed,
                              .places = lade_source_info(c->source)->count,
                              .first = UINT64_MAX};
     struct survey s = {o, NULL, 0, NULL, LADE_OK, error};
     if (o->split && o->draw == LADE_DRAW_ONCE && c->fault == LADE_FAULT_SUBSTITUTE &&
-        !(o->few = malloc(FEW_MAX * sizeof *o->few)))
+        !(o->few = lade_heap_raw(o->alloc, FEW_MAX, sizeof *o->few)))
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
     int status = run_survey(&s);
     if (o->few)
@@ -258,29 +259,29 @@ int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, st
     return status;
 }
 
-void lade_ranges_free(struct lade_ranges *ranges)
+void lade_ranges_free(struct lade_ranges *ranges, const struct lade_alloc *alloc)
 {
-    free(ranges->range);
+    lade_heap_put(alloc, ranges->range);
     *ranges = (struct lade_ranges){NULL, 0};
 }
 
-void lade_level_free(struct lade_level *level)
+void lade_level_free(struct lade_level *level, const struct lade_alloc *alloc)
 {
     for (unsigned r = 0; level->shard && r < level->shards; r++)
-        lade_ranges_free(&level->shard[r]);
-    free(level->shard);
+        lade_ranges_free(&level->shard[r], alloc);
+    lade_heap_put(alloc, level->shard);
     *level = (struct lade_level){0, NULL};
 }
 
 void lade_order_free(struct lade_order *o)
 {
     for (unsigned l = 0; l < o->levels; l++)
-        lade_level_free(&o->level[l]);
-    lade_ranges_free(&o->done);
-    free(o->few);
-    free(o->member);
-    free(o->alias);
-    free(o->limit);
+        lade_level_free(&o->level[l], o->alloc);
+    lade_ranges_free(&o->done, o->alloc);
+    lade_heap_put(o->alloc, o->few);
+    lade_heap_put(o->alloc, o->member);
+    lade_heap_put(o->alloc, o->alias);
+    lade_heap_put(o->alloc, o->limit);
     o->levels = 0;
     o->few = NULL;
     o->member = o->alias = o->limit = NULL;
@@ -306,7 +307,7 @@ uint64_t lade_ranges_count(const struct lade_ranges *ranges, uint64_t least, uin
     return count;
 }
 
-int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end)
+int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end, const struct lade_alloc *alloc)
 {
     if (from >= end)
         return LADE_OK;
@@ -314,12 +315,14 @@ int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end)
         ranges->range[ranges->count - 1].end = end;
         return LADE_OK;
     }
-    struct lade_range *more = realloc(ranges->range, (ranges->count + 1) * sizeof *more);
-    if (!more)
-        return LADE_NO_MEMORY;
-    more[ranges->count] = (struct lade_range){from, end};
-    ranges->range = more;
-    ranges->count++;
+    if ((ranges->count & (ranges->count - 1)) == 0) { /* 0 or a power of two: the memory is used up */
+        size_t room = ranges->count ? 2 * ranges->count : 1;
+        struct lade_range *more = lade_heap_resize(alloc, ranges->range, room, sizeof *more);
+        if (!more)
+            return LADE_NO_MEMORY;
+        ranges->range = more;
+    }
+    ranges->range[ranges->count++] = (struct lade_range){from, end};
     return LADE_OK;
 }
 
@@ -438,7 +441,7 @@ static void begin_epoch(const struct lade_order *o, struct lade_walk *walk, uint
     walk->ready = true;
     walk->held = 0;
     if (!walk->table && o->places > LADE_PERMUTATION_SMALL) {
-        walk->table = malloc(sizeof *walk->table);
+        walk->table = lade_heap_raw(o->alloc, 1, sizeof *walk->table);
         if (walk->table) /* so that memory use does not depend on the number of samples */
             memset(walk->table, 0, sizeof *walk->table);
     }
@@ -446,9 +449,9 @@ static void begin_epoch(const struct lade_order *o, struct lade_walk *walk, uint
         lade_permutation_tabulate(&walk->permutation, walk->table);
 }
 
-void lade_walk_free(struct lade_walk *walk)
+void lade_walk_free(struct lade_walk *walk, const struct lade_alloc *alloc)
 {
-    free(walk->table);
+    lade_heap_put(alloc, walk->table);
     walk->table = NULL;
     walk->ready = false;
 }

@@ -17,7 +17,7 @@ struct lade_range {
 };
 
 struct lade_ranges {
-    struct lade_range *range; /* disjoint, in rising order */
+    struct lade_range *range; /* disjoint, in rising order; memory for a power of two of them */
     size_t count;
 };
 
@@ -42,6 +42,7 @@ struct lade_order {
     unsigned part, shard, shards;
     bool pad, sequential;
     enum lade_draw_kind draw;
+    const struct lade_alloc *alloc; /* NULL: the C library's */
     uint64_t seed;
     uint64_t places;  /* of an epoch */
     uint64_t members; /* of the part */
@@ -66,19 +67,19 @@ struct lade_walk {
     uint64_t at, held, ahead[LADE_AHEAD]; /* elements of the permutation from position at on */
 };
 
-void lade_walk_free(struct lade_walk *walk);
+void lade_walk_free(struct lade_walk *walk, const struct lade_alloc *alloc);
 
 /* Counts the part. LADE_OK, LADE_INVALID, LADE_NO_MEMORY, or an error of the source. Free with lade_order_free(). */
 int lade_order_init(struct lade_order *order, const struct lade_loader_config *config, struct lade_error *error);
 void lade_order_free(struct lade_order *order);
 
-void lade_ranges_free(struct lade_ranges *ranges);
-void lade_level_free(struct lade_level *level);
+void lade_ranges_free(struct lade_ranges *ranges, const struct lade_alloc *alloc);
+void lade_level_free(struct lade_level *level, const struct lade_alloc *alloc);
 bool lade_ranges_hold(const struct lade_ranges *ranges, uint64_t number);
 /* Count of them from least on and below end. */
 uint64_t lade_ranges_count(const struct lade_ranges *ranges, uint64_t least, uint64_t end);
 /* Adds a range that begins at or after the end of the last one. */
-int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end);
+int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end, const struct lade_alloc *alloc);
 
 /* Samples of this shard in the cursor's epoch: before the cursor, and after it. */
 uint64_t lade_order_mine(const struct lade_order *order, const struct lade_cursor *cursor);

@@ -2,7 +2,6 @@
 /* Schemas: their checks, and the fields of sources that have none. */
 #include "source.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static size_t product(enum lade_dtype dtype, unsigned dims, const uint64_t *dim)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
+#include "heap.h"
 #include "sized.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static const struct {
     const char *name;
@@ -64,7 +64,7 @@ static int check_samples(const struct lade_source_ops *ops, const struct lade_so
 }
 
 static int make(struct lade_source **source, const struct lade_source_ops *ops, void *self,
-                const struct lade_source_info *info, struct lade_error *error)
+                const struct lade_source_info *info, const struct lade_alloc *alloc, struct lade_error *error)
 {
     *source = NULL;
     if ((!ops->read && !ops->next && !info->schema) || (info->count == LADE_ENDLESS) != (ops->next != NULL))
@@ -78,34 +78,37 @@ static int make(struct lade_source **source, const struct lade_source_ops *ops, 
     if (info->classes > LADE_CLASSES_MAX)
         return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET, "more than %llu classes",
                          (unsigned long long)LADE_CLASSES_MAX);
-    struct lade_source *made = calloc(1, sizeof *made);
+    struct lade_source *made = lade_heap_get(alloc, 1, sizeof *made);
     if (!made)
         return lade_fail(error, LADE_NO_MEMORY, info->kind, LADE_NO_OFFSET, "out of memory");
     made->ops = *ops;
     made->self = self;
     made->info = *info;
     lade_source_describe(made);
+    made->alloc = alloc;
     *source = made;
     return LADE_OK;
 }
 
 int lade_source_open_custom_sized(struct lade_source **source, const struct lade_source_ops *ops, size_t ops_size,
                                   void *self, const struct lade_source_info *info, size_t info_size,
-                                  struct lade_error *error)
+                                  const struct lade_alloc *alloc, struct lade_error *error)
 {
     struct lade_source_ops ops_copy;
     struct lade_source_info info_copy;
 
     ops = lade_sized_in(ops, ops_size, &ops_copy, sizeof ops_copy);
     info = lade_sized_in(info, info_size, &info_copy, sizeof info_copy);
-    return ops && info ? make(source, ops, self, info, error) : lade_fail_unknown(error);
+    return ops && info ? make(source, ops, self, info, alloc, error) : lade_fail_unknown(error);
 }
 
 void lade_source_close(struct lade_source *source)
 {
-    if (source && source->ops.close)
+    if (!source)
+        return;
+    if (source->ops.close)
         source->ops.close(source->self);
-    free(source);
+    lade_heap_put(source->alloc, source);
 }
 
 const struct lade_source_info *lade_source_info(const struct lade_source *source)
@@ -217,11 +220,11 @@ int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, st
         status = source->ops.label(source->self, i, label, error);
         return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, i, *label, error) : status;
     }
-    void *sample = malloc(source->info.bytes);
+    void *sample = lade_heap_raw(source->alloc, 1, source->info.bytes);
     if (!sample)
         return lade_fail(error, LADE_NO_MEMORY, source->info.kind, LADE_NO_OFFSET, "out of memory");
     status = lade_source_read(source, i, sample, label, error);
-    free(sample);
+    lade_heap_put(source->alloc, sample);
     return status;
 }
 

@@ -13,6 +13,7 @@ struct lade_source {
     struct lade_source_info info;
     struct lade_schema schema; /* of info, or derived */
     struct lade_field field[LADE_FIELDS_MAX];
+    const struct lade_alloc *alloc; /* NULL: the C library's, here and below */
 };
 
 /* LADE_OK, or LADE_INVALID with the field that is wrong. */
@@ -50,15 +51,16 @@ int lade_fail_inside(struct lade_error *error, struct lade_error *inner, const c
                      const char *what);
 
 /* Maps a file for reading. An empty file is an error. */
-int lade_map(struct lade_bytes *bytes, const char *path, struct lade_error *error);
-void lade_unmap(struct lade_bytes *bytes);
+int lade_map(struct lade_bytes *bytes, const char *path, const struct lade_alloc *alloc, struct lade_error *error);
+void lade_unmap(struct lade_bytes *bytes, const struct lade_alloc *alloc);
 
 /*
  * Reads a small file into memory, up to 2^30 bytes. For many files this is better than mapping each: mapping serialises
  * the threads, and here a file that is truncated is an error instead of a signal.
  */
-int lade_read_file(struct lade_bytes *bytes, const char *path, struct lade_error *error);
-void lade_free_file(struct lade_bytes *bytes);
+int lade_read_file(struct lade_bytes *bytes, const char *path, const struct lade_alloc *alloc,
+                   struct lade_error *error);
+void lade_free_file(struct lade_bytes *bytes, const struct lade_alloc *alloc);
 
 /* Location of the labels: in each record (data is NULL) or in a separate table. */
 struct lade_labels {
@@ -134,11 +136,12 @@ int lade_tokens_add(struct lade_flat *flat, const struct lade_tokens *tokens, st
                     struct lade_error *error);
 
 /* Lines of a text of class names, at most classes of them; NULL if there are fewer, or out of memory. */
-char **lade_class_names(struct lade_bytes bytes, uint64_t classes);
+char **lade_class_names(struct lade_bytes bytes, uint64_t classes, const struct lade_alloc *alloc);
 
 /* A source of mapped files, which close unmaps; takes ownership of maps and names also on failure. */
 int lade_flat_source(struct lade_source **source, const char *kind, const struct lade_flat *flat,
-                     const struct lade_bytes *maps, unsigned count, char **names, struct lade_error *error);
+                     const struct lade_bytes *maps, unsigned count, char **names, const struct lade_alloc *alloc,
+                     struct lade_error *error);
 
 /* One field of a source of arrays. */
 struct lade_array {
@@ -165,7 +168,7 @@ struct lade_arrays {
  * failure. Copies the names of the fields.
  */
 int lade_arrays_source(struct lade_source **source, const struct lade_arrays *arrays, const struct lade_bytes *maps,
-                       unsigned count, struct lade_error *error);
+                       unsigned count, const struct lade_alloc *alloc, struct lade_error *error);
 
 /* Reverses the bytes of each element. */
 void lade_swap_elements(uint8_t *bytes, size_t size, unsigned width);
@@ -184,9 +187,10 @@ bool lade_decode_offered(void);
 /* Reads the size only; the limit is in *picture. */
 int lade_decode_size(struct lade_picture *picture, struct lade_bytes bytes, struct lade_error *error);
 /* Decodes an image of exactly this size into 3 * height * width bytes. */
-int lade_decode(struct lade_picture picture, struct lade_bytes bytes, uint8_t *to, struct lade_error *error);
+int lade_decode(struct lade_picture picture, struct lade_bytes bytes, uint8_t *to, const struct lade_alloc *alloc,
+                struct lade_error *error);
 
 int lade_images_open(struct lade_source **source, const char *folder, struct lade_picture size,
-                     struct lade_error *error);
+                     const struct lade_alloc *alloc, struct lade_error *error);
 
 #endif

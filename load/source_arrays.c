@@ -2,9 +2,9 @@
 /* Samples with several fields, each from one array: in memory, or in a mapped npy file. */
 #include "source.h"
 
+#include "heap.h"
 #include "sized.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct arrays_source {
@@ -14,6 +14,7 @@ struct arrays_source {
     char name[LADE_FIELDS_MAX][LADE_FIELD_NAME_MAX + 1];
     struct lade_bytes map[2 * LADE_FIELDS_MAX];
     unsigned maps;
+    const struct lade_alloc *alloc;
 };
 
 static uint64_t offset_at(const struct lade_array *array, uint64_t i)
@@ -92,8 +93,8 @@ static void close_arrays(void *self)
     struct arrays_source *s = self;
 
     for (unsigned m = 0; m < s->maps; m++)
-        lade_unmap(&s->map[m]);
-    free(s);
+        lade_unmap(&s->map[m], s->alloc);
+    lade_heap_put(s->alloc, s);
 }
 
 /* Checks all offsets, and stores the length of the longest sample. */
@@ -163,21 +164,22 @@ static int complete(struct arrays_source *s, struct lade_error *error)
 }
 
 int lade_arrays_source(struct lade_source **source, const struct lade_arrays *arrays, const struct lade_bytes *maps,
-                       unsigned count, struct lade_error *error)
+                       unsigned count, const struct lade_alloc *alloc, struct lade_error *error)
 {
     static const struct lade_source_ops ops = {.close = close_arrays, .length = length_of, .read_fields = read_arrays};
-    struct arrays_source *s = calloc(1, sizeof *s);
+    struct arrays_source *s = lade_heap_get(alloc, 1, sizeof *s);
     int status = LADE_NO_MEMORY;
 
     *source = NULL;
     if (!s) {
         for (unsigned m = 0; m < count; m++) {
             struct lade_bytes map = maps[m];
-            lade_unmap(&map);
+            lade_unmap(&map, alloc);
         }
         return lade_fail(error, status, arrays->kind, LADE_NO_OFFSET, "out of memory");
     }
     s->a = *arrays;
+    s->alloc = alloc;
     s->maps = count;
     for (unsigned m = 0; m < count; m++)
         s->map[m] = maps[m];
@@ -185,7 +187,7 @@ int lade_arrays_source(struct lade_source **source, const struct lade_arrays *ar
     const struct lade_source_info info = {
         .kind = arrays->kind, .count = arrays->count, .classes = s->a.classes, .schema = &s->schema};
     if (status == LADE_OK)
-        status = lade_source_open_custom(source, &ops, s, &info, error);
+        status = lade_source_open_custom(source, &ops, s, &info, alloc, error);
     if (status != LADE_OK)
         close_arrays(s);
     return status;
@@ -227,7 +229,7 @@ static int open_arrays(struct lade_source **source, const struct lade_source_arr
     if (!find_column(arrays, arrays->label, &a.label) || !find_column(arrays, arrays->key, &a.key) ||
         !find_column(arrays, arrays->group, &a.group))
         return lade_fail(error, LADE_INVALID, a.kind, LADE_NO_OFFSET, "label, key or group names no column");
-    return lade_arrays_source(source, &a, NULL, 0, error);
+    return lade_arrays_source(source, &a, NULL, 0, arrays->alloc, error);
 }
 
 int lade_source_open_arrays_sized(struct lade_source **source, const struct lade_source_arrays *arrays, size_t size,

@@ -3,9 +3,9 @@
  * The binary versions of CIFAR-10 and CIFAR-100 (Krizhevsky 2009): records of one label byte (CIFAR-100: coarse, then
  * fine) and 3,072 bytes, channel by channel. Nothing else is in the file.
  */
+#include "heap.h"
 #include "source.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLE = 3072 };
@@ -34,12 +34,12 @@ int lade_cifar_add(struct lade_flat *flat, enum lade_cifar_labels kind, struct l
 }
 
 /* The lines are copied after the pointers, so that a single free suffices. */
-char **lade_class_names(struct lade_bytes b, uint64_t classes)
+char **lade_class_names(struct lade_bytes b, uint64_t classes, const struct lade_alloc *alloc)
 {
     if (classes == 0 || classes > 4096 || b.size > 1 << 20)
         return NULL;
     size_t table = (size_t)classes * sizeof(char *);
-    char **names = malloc(table + b.size + 1);
+    char **names = lade_heap_raw(alloc, table + b.size + 1, 1);
     if (!names)
         return NULL;
     char *text = (char *)names + table, *end = text + b.size;
@@ -58,6 +58,6 @@ char **lade_class_names(struct lade_bytes b, uint64_t classes)
     }
     if (found == classes)
         return names;
-    free(names);
+    lade_heap_put(alloc, names);
     return NULL;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* JPEG by libturbojpeg and PNG by libspng, if they were found at build time. */
+#include "heap.h"
 #include "source.h"
 
 #include <stdlib.h>
@@ -88,10 +89,10 @@ static int jpeg_failed(tjhandle handle, struct lade_bytes b, struct lade_error *
 
 /* CMYK to RGB as on a white background, without a profile. */
 static int cmyk(tjhandle handle, struct lade_picture p, struct lade_bytes b, bool inverted, uint8_t *to,
-                struct lade_error *error)
+                const struct lade_alloc *alloc, struct lade_error *error)
 {
     const size_t pixels = (size_t)p.height * p.width;
-    uint8_t *ink = malloc(4 * pixels);
+    uint8_t *ink = lade_heap_raw(alloc, pixels, 4);
     int status = LADE_OK;
 
     if (!ink)
@@ -105,12 +106,13 @@ static int cmyk(tjhandle handle, struct lade_picture p, struct lade_bytes b, boo
             const unsigned light = inverted ? ink[4 * i + 3] : 255u - ink[4 * i + 3];
             to[3 * i + c] = (uint8_t)((paper * light + 127) / 255);
         }
-    free(ink);
+    lade_heap_put(alloc, ink);
     return status;
 }
 
 /* Damage that the decoder would conceal is an error as well. */
-static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct lade_error *error)
+static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, const struct lade_alloc *alloc,
+                struct lade_error *error)
 {
     int width = 0, height = 0, subsampling, space, status = LADE_OK;
     const struct markers markers = read_markers(b);
@@ -127,7 +129,7 @@ static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct
     else if (to && (is.width != p->width || is.height != p->height))
         status = lade_fail(error, LADE_DAMAGED, b.name, LADE_NO_OFFSET, "the size of the image has changed");
     else if (to && (space == TJCS_CMYK || space == TJCS_YCCK))
-        status = cmyk(handle, is, b, markers.adobe, to, error);
+        status = cmyk(handle, is, b, markers.adobe, to, alloc, error);
     else if (to && tjDecompress2(handle, b.data, (unsigned long)b.size, to, width, 0, height, TJPF_RGB,
                                  TJFLAG_STOPONWARNING) != 0)
         status = jpeg_failed(handle, b, error);
@@ -137,9 +139,10 @@ static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct
     return status;
 }
 #else
-static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct lade_error *error)
+static int jpeg(struct lade_picture *p, struct lade_bytes b, uint8_t *to, const struct lade_alloc *alloc,
+                struct lade_error *error)
 {
-    (void)p, (void)to;
+    (void)p, (void)to, (void)alloc;
     return lade_fail(
         error, LADE_INVALID, b.name, LADE_NO_OFFSET,
         "this build reads no JPEG: it was made without libturbojpeg; run tools/setup codecs and build again");
@@ -217,12 +220,13 @@ static int png(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct 
 }
 #endif
 
-static int by_magic(struct lade_picture *p, struct lade_bytes b, uint8_t *to, struct lade_error *error)
+static int by_magic(struct lade_picture *p, struct lade_bytes b, uint8_t *to, const struct lade_alloc *alloc,
+                    struct lade_error *error)
 {
     static const uint8_t png_magic[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
     if (b.size >= 3 && b.data[0] == 0xff && b.data[1] == 0xd8 && b.data[2] == 0xff)
-        return jpeg(p, b, to, error);
+        return jpeg(p, b, to, alloc, error);
     if (b.size >= 8 && !memcmp(b.data, png_magic, 8))
         return png(p, b, to, error);
     return lade_fail(error, LADE_DAMAGED, b.name, 0, "is neither JPEG nor PNG: it begins with other bytes");
@@ -230,10 +234,11 @@ static int by_magic(struct lade_picture *p, struct lade_bytes b, uint8_t *to, st
 
 int lade_decode_size(struct lade_picture *picture, struct lade_bytes bytes, struct lade_error *error)
 {
-    return by_magic(picture, bytes, NULL, error);
+    return by_magic(picture, bytes, NULL, NULL, error);
 }
 
-int lade_decode(struct lade_picture picture, struct lade_bytes bytes, uint8_t *to, struct lade_error *error)
+int lade_decode(struct lade_picture picture, struct lade_bytes bytes, uint8_t *to, const struct lade_alloc *alloc,
+                struct lade_error *error)
 {
-    return by_magic(&picture, bytes, to, error);
+    return by_magic(&picture, bytes, to, alloc, error);
 }

@@ -2,10 +2,10 @@
 /* Samples at a fixed stride: arrays in memory and mapped files. */
 #include "source.h"
 
+#include "heap.h"
 #include "prefetch.h"
 #include "sized.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct lade_extent *extent_of(const struct lade_flat *flat, uint64_t i)
@@ -169,6 +169,7 @@ struct flat_source {
     struct lade_bytes map[LADE_EXTENTS_MAX + 1];
     unsigned maps;
     char **names;
+    const struct lade_alloc *alloc;
 };
 
 static int read_flat(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error)
@@ -236,26 +237,27 @@ static void close_flat(void *self)
     struct flat_source *s = self;
 
     for (unsigned m = 0; m < s->maps; m++)
-        lade_unmap(&s->map[m]);
-    free(s->names);
-    free(s);
+        lade_unmap(&s->map[m], s->alloc);
+    lade_heap_put(s->alloc, s->names);
+    lade_heap_put(s->alloc, s);
 }
 
 int lade_flat_source(struct lade_source **source, const char *kind, const struct lade_flat *flat,
-                     const struct lade_bytes *maps, unsigned count, char **names, struct lade_error *error)
+                     const struct lade_bytes *maps, unsigned count, char **names, const struct lade_alloc *alloc,
+                     struct lade_error *error)
 {
     static const struct lade_source_ops ops = {
         .read = read_flat, .label = label_flat, .close = close_flat, .gather = gather_flat};
-    struct flat_source *s = calloc(1, sizeof *s);
+    struct flat_source *s = lade_heap_get(alloc, 1, sizeof *s);
     int status = LADE_NO_MEMORY;
 
     *source = NULL;
     if (!s) {
         for (unsigned m = 0; m < count; m++) {
             struct lade_bytes map = maps[m];
-            lade_unmap(&map);
+            lade_unmap(&map, alloc);
         }
-        free(names);
+        lade_heap_put(alloc, names);
         return lade_fail(error, status, kind, LADE_NO_OFFSET, "out of memory");
     }
     s->flat = *flat;
@@ -263,13 +265,14 @@ int lade_flat_source(struct lade_source **source, const char *kind, const struct
     for (unsigned m = 0; m < count; m++)
         s->map[m] = maps[m];
     s->names = names;
+    s->alloc = alloc;
     const struct lade_source_info info = {.kind = kind,
                                           .count = flat->count,
                                           .shape = flat->shape,
                                           .bytes = flat->bytes,
                                           .classes = flat->labels.width ? flat->classes : 0,
                                           .class_names = (const char *const *)names};
-    status = lade_source_open_custom(source, &ops, s, &info, error);
+    status = lade_source_open_custom(source, &ops, s, &info, alloc, error);
     if (status != LADE_OK)
         close_flat(s);
     return status;
@@ -300,7 +303,7 @@ static int open_array(struct lade_source **source, const struct lade_source_arra
         if (status != LADE_OK)
             return status;
     }
-    return lade_flat_source(source, "array", &flat, NULL, 0, NULL, error);
+    return lade_flat_source(source, "array", &flat, NULL, 0, NULL, array->alloc, error);
 }
 
 int lade_source_open_array_sized(struct lade_source **source, const struct lade_source_array *array, size_t size,

@@ -4,6 +4,7 @@
  * Without subfolders the images have no labels. The order is that of the names, class by class, the same everywhere.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "heap.h"
 #include "source.h"
 #include "transform.h"
 
@@ -23,11 +24,13 @@ struct entry {
 };
 
 struct images {
+    const struct lade_alloc *alloc;
     char *folder;
-    char *names; /* block of all names; NULL while each name is a separate block */
+    char *names; /* of all entries, each with its final zero */
     struct entry *entry;
-    uint64_t count, room, classes, name_bytes;
-    char **class_name;
+    uint64_t count, classes;
+    size_t name_bytes, name_room;
+    char **class_name; /* one block, with the texts behind the pointers */
     struct lade_picture size;
     bool scaled;
     struct lade_error *error; /* during open only */
@@ -37,15 +40,11 @@ static void close_images(void *self)
 {
     struct images *m = self;
 
-    for (uint64_t i = 0; i < m->count && !m->names; i++)
-        free(m->entry[i].name);
-    for (uint64_t c = 0; c < m->classes; c++)
-        free(m->class_name[c]);
-    free(m->names);
-    free(m->entry);
-    free(m->class_name);
-    free(m->folder);
-    free(m);
+    lade_heap_put(m->alloc, m->names);
+    lade_heap_put(m->alloc, m->entry);
+    lade_heap_put(m->alloc, m->class_name);
+    lade_heap_put(m->alloc, m->folder);
+    lade_heap_put(m->alloc, m);
 }
 
 static int no_memory(struct lade_error *error)
@@ -77,19 +76,19 @@ static bool is_image(const char *name)
 
 static int add_file(struct images *m, const char *name)
 {
-    if (m->count == m->room) {
-        uint64_t room = m->room ? 2 * m->room : 1024;
-        struct entry *more = realloc(m->entry, (size_t)room * sizeof *more);
+    size_t size = strlen(name) + 1;
+
+    if (size > m->name_room - m->name_bytes) {
+        size_t room = 2 * m->name_room + PATH_LENGTH; /* no name is longer */
+        char *more = lade_heap_resize(m->alloc, m->names, room, 1);
         if (!more)
             return no_memory(m->error);
-        m->entry = more;
-        m->room = room;
+        m->names = more;
+        m->name_room = room;
     }
-    char *copy = strdup(name);
-    if (!copy)
-        return no_memory(m->error);
-    m->entry[m->count++] = (struct entry){copy, 0};
-    m->name_bytes += strlen(name) + 1;
+    memcpy(m->names + m->name_bytes, name, size);
+    m->name_bytes += size;
+    m->count++;
     return LADE_OK;
 }
 
@@ -125,44 +124,55 @@ static int walk(struct images *m, const char *below, unsigned depth, bool folder
     return status;
 }
 
-/* The names are sorted: a class ends where the part before the first slash changes. */
-static int name_classes(struct images *m)
+/* Frees unused memory, and lists the names, sorted: what remains is the memory per sample. */
+static int list_names(struct images *m)
 {
-    size_t last = 0;
+    char *at = lade_heap_resize(m->alloc, m->names, m->name_bytes, 1);
 
+    m->names = at ? at : m->names;
+    m->entry = lade_heap_raw(m->alloc, (size_t)m->count, sizeof *m->entry);
+    if (!m->entry)
+        return no_memory(m->error);
+    at = m->names;
     for (uint64_t i = 0; i < m->count; i++) {
-        size_t length = strcspn(m->entry[i].name, "/");
-        if (i == 0 || length != last || strncmp(m->entry[i].name, m->class_name[m->classes - 1], length) != 0) {
-            char **more = realloc(m->class_name, (size_t)(m->classes + 1) * sizeof *more);
-            if (!more)
-                return no_memory(m->error);
-            m->class_name = more;
-            if (!(more[m->classes] = strndup(m->entry[i].name, length)))
-                return no_memory(m->error);
-            m->classes++;
-            last = length;
-        }
-        m->entry[i].class = m->classes - 1;
+        m->entry[i] = (struct entry){at, 0};
+        at += strlen(at) + 1;
     }
+    qsort(m->entry, (size_t)m->count, sizeof *m->entry, by_name);
     return LADE_OK;
 }
 
-/* Packs the names into one block and frees unused memory: the rest is the memory per sample. */
-static int compact(struct images *m)
+/* Bytes of the name of the class that begins with entry i, with its final zero; 0: the entry before is of the same. */
+static size_t class_begins(const struct images *m, uint64_t i)
 {
-    char *at = malloc((size_t)m->name_bytes);
-    struct entry *fewer = realloc(m->entry, (size_t)m->count * sizeof *fewer);
+    const char *name = m->entry[i].name;
+    size_t length = strcspn(name, "/");
 
-    m->entry = fewer ? fewer : m->entry;
-    if (!at)
-        return no_memory(m->error);
-    m->names = at;
+    return i > 0 && !strncmp(name, m->entry[i - 1].name, length + 1) ? 0 : length + 1;
+}
+
+/* The names are sorted: a class ends where the part before the first slash changes. */
+static int name_classes(struct images *m)
+{
+    size_t bytes = 0;
+
     for (uint64_t i = 0; i < m->count; i++) {
-        size_t size = strlen(m->entry[i].name) + 1;
-        memcpy(at, m->entry[i].name, size);
-        free(m->entry[i].name);
-        m->entry[i].name = at;
-        at += size;
+        size_t size = class_begins(m, i);
+        m->classes += size > 0;
+        bytes += size;
+        m->entry[i].class = m->classes - 1;
+    }
+    m->class_name = lade_heap_raw(m->alloc, (size_t)m->classes * sizeof *m->class_name + bytes, 1);
+    if (!m->class_name)
+        return no_memory(m->error);
+    char *to = (char *)(m->class_name + m->classes);
+    for (uint64_t i = 0; i < m->count; i++) {
+        size_t size = class_begins(m, i);
+        if (size == 0)
+            continue;
+        m->class_name[m->entry[i].class] = memcpy(to, m->entry[i].name, size);
+        to[size - 1] = 0; /* in place of the slash */
+        to += size;
     }
     return LADE_OK;
 }
@@ -172,24 +182,24 @@ static int read_file(const struct images *m, uint64_t i, struct lade_bytes *byte
     char path[PATH_LENGTH];
 
     (void)snprintf(path, sizeof path, "%s/%s", m->folder, m->entry[i].name); /* walk() has checked that it fits */
-    return lade_read_file(bytes, path, error);
+    return lade_read_file(bytes, path, m->alloc, error);
 }
 
 static int resized(const struct images *m, struct lade_picture is, struct lade_bytes bytes, uint8_t *to,
                    struct lade_error *error)
 {
     const struct lade_image image = {LADE_U8, LADE_HWC, is.height, is.width, 3};
-    uint8_t *whole = malloc((size_t)3 * is.height * is.width);
-    struct lade_tap *taps = malloc(((size_t)m->size.height + m->size.width) * sizeof *taps);
-    int status = whole && taps ? lade_decode(is, bytes, whole, error) : no_memory(error);
+    uint8_t *whole = lade_heap_raw(m->alloc, (size_t)3 * is.height * is.width, 1);
+    struct lade_tap *taps = lade_heap_raw(m->alloc, (size_t)m->size.height + m->size.width, sizeof *taps);
+    int status = whole && taps ? lade_decode(is, bytes, whole, m->alloc, error) : no_memory(error);
 
     if (status == LADE_OK) {
         lade_taps(taps, is.height, m->size.height);
         lade_taps(taps + m->size.height, is.width, m->size.width);
         lade_resize(&image, whole, m->size.height, taps, m->size.width, taps + m->size.height, to);
     }
-    free(whole);
-    free(taps);
+    lade_heap_put(m->alloc, whole);
+    lade_heap_put(m->alloc, taps);
     return status;
 }
 
@@ -204,14 +214,14 @@ static int read_images(void *self, uint64_t i, void *to, int64_t *label, struct 
         return status;
     status = lade_decode_size(&is, bytes, error);
     if (status == LADE_OK && is.height == m->size.height && is.width == m->size.width)
-        status = lade_decode(is, bytes, to, error);
+        status = lade_decode(is, bytes, to, m->alloc, error);
     else if (status == LADE_OK && m->scaled)
         status = resized(m, is, bytes, to, error);
     else if (status == LADE_OK)
         status = lade_fail(error, LADE_DAMAGED, bytes.name, LADE_NO_OFFSET,
                            "has %u x %u pixels, the first image %u x %u; size=HEIGHTxWIDTH scales all to one",
                            is.height, is.width, m->size.height, m->size.width);
-    lade_free_file(&bytes);
+    lade_free_file(&bytes, m->alloc);
     *label = m->classes ? (int64_t)m->entry[i].class : LADE_NO_LABEL;
     return status;
 }
@@ -255,7 +265,7 @@ static int find_size(struct images *m)
         int status = read_file(m, i, &bytes, &error);
         if (status == LADE_OK) {
             status = lade_decode_size(&size, bytes, &error);
-            lade_free_file(&bytes);
+            lade_free_file(&bytes, m->alloc);
         }
         if (status == LADE_OK) {
             m->size = size;
@@ -282,15 +292,14 @@ static int fill(struct images *m)
         status = lade_fail(m->error, LADE_INVALID, m->folder, LADE_NO_OFFSET, "there is no .jpg, .jpeg or .png below");
     if (status != LADE_OK)
         return status;
-    qsort(m->entry, (size_t)m->count, sizeof *m->entry, by_name);
-    status = compact(m);
+    status = list_names(m);
     if (status == LADE_OK && labelled)
         status = name_classes(m);
     return status == LADE_OK && !m->scaled ? find_size(m) : status;
 }
 
 int lade_images_open(struct lade_source **source, const char *folder, struct lade_picture size,
-                     struct lade_error *error)
+                     const struct lade_alloc *alloc, struct lade_error *error)
 {
     static const struct lade_source_ops ops = {
         .read = read_images, .label = label_images, .key = key_images, .name = name_images, .close = close_images};
@@ -300,11 +309,12 @@ int lade_images_open(struct lade_source **source, const char *folder, struct lad
         return lade_fail(error, LADE_INVALID, "images", LADE_NO_OFFSET,
                          "this build reads no images: it was made without libturbojpeg and libspng. tools/setup codecs "
                          "installs them (Debian: apt-get install libturbojpeg0-dev libspng-dev); then build again");
-    struct images *m = calloc(1, sizeof *m);
-    if (!m || !(m->folder = strdup(folder))) {
-        free(m);
+    struct images *m = lade_heap_get(alloc, 1, sizeof *m);
+    if (!m || !(m->folder = lade_heap_text(alloc, folder))) {
+        lade_heap_put(alloc, m);
         return no_memory(error);
     }
+    m->alloc = alloc;
     m->size = size;
     m->scaled = size.height > 0;
     m->error = error;
@@ -321,7 +331,7 @@ int lade_images_open(struct lade_source **source, const char *folder, struct lad
         info.shape.dim[1] = m->size.width;
         info.shape.dim[2] = 3;
         info.bytes = lade_shape_bytes(&info.shape);
-        status = lade_source_open_custom(source, &ops, m, &info, error);
+        status = lade_source_open_custom(source, &ops, m, &info, alloc, error);
     }
     if (status != LADE_OK)
         close_images(m);

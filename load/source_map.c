@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
+#include "heap.h"
 #include "source.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -39,7 +39,7 @@ static int open_file(const char *path, size_t *size, struct lade_error *error)
     return status;
 }
 
-int lade_map(struct lade_bytes *bytes, const char *path, struct lade_error *error)
+int lade_map(struct lade_bytes *bytes, const char *path, const struct lade_alloc *alloc, struct lade_error *error)
 {
     size_t size;
     int status = LADE_OK, file = open_file(path, &size, error);
@@ -47,7 +47,7 @@ int lade_map(struct lade_bytes *bytes, const char *path, struct lade_error *erro
     *bytes = (struct lade_bytes){NULL, 0, NULL};
     if (file < 0)
         return file;
-    char *name = strdup(path);
+    char *name = lade_heap_text(alloc, path);
     void *data = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
     if (data == MAP_FAILED)
         status = refuse(error, path, "cannot be mapped");
@@ -60,20 +60,20 @@ int lade_map(struct lade_bytes *bytes, const char *path, struct lade_error *erro
     }
     if (data != MAP_FAILED)
         (void)munmap(data, size);
-    free(name);
+    lade_heap_put(alloc, name);
     return status;
 }
 
-void lade_unmap(struct lade_bytes *bytes)
+void lade_unmap(struct lade_bytes *bytes, const struct lade_alloc *alloc)
 {
     /* The two casts: lade_map created mapping and name, which are constant only for readers. */
     if (bytes->data)
         (void)munmap((void *)(uintptr_t)bytes->data, bytes->size);
-    free((void *)(uintptr_t)bytes->name);
+    lade_heap_put(alloc, (void *)(uintptr_t)bytes->name);
     *bytes = (struct lade_bytes){NULL, 0, NULL};
 }
 
-int lade_read_file(struct lade_bytes *bytes, const char *path, struct lade_error *error)
+int lade_read_file(struct lade_bytes *bytes, const char *path, const struct lade_alloc *alloc, struct lade_error *error)
 {
     size_t size, done = 0, name = strlen(path) + 1;
     int status = LADE_OK, file = open_file(path, &size, error);
@@ -84,7 +84,7 @@ int lade_read_file(struct lade_bytes *bytes, const char *path, struct lade_error
     uint8_t *data = NULL;
     if (size > 1 << 30)
         status = lade_fail(error, LADE_DAMAGED, path, 1 << 30, "is larger than 2^30 bytes");
-    else if (!(data = malloc(size + name)))
+    else if (!(data = lade_heap_raw(alloc, size + name, 1)))
         status = lade_fail(error, LADE_NO_MEMORY, path, LADE_NO_OFFSET, "out of memory");
     while (status == LADE_OK && done < size) {
         ssize_t got = read(file, data + done, size - done);
@@ -97,7 +97,7 @@ int lade_read_file(struct lade_bytes *bytes, const char *path, struct lade_error
     }
     (void)close(file);
     if (status != LADE_OK) {
-        free(data);
+        lade_heap_put(alloc, data);
         return status;
     }
     /* The name is stored after the bytes. */
@@ -105,8 +105,8 @@ int lade_read_file(struct lade_bytes *bytes, const char *path, struct lade_error
     return LADE_OK;
 }
 
-void lade_free_file(struct lade_bytes *bytes)
+void lade_free_file(struct lade_bytes *bytes, const struct lade_alloc *alloc)
 {
-    free((void *)(uintptr_t)bytes->data);
+    lade_heap_put(alloc, (void *)(uintptr_t)bytes->data);
     *bytes = (struct lade_bytes){NULL, 0, NULL};
 }

@@ -178,8 +178,8 @@ static void close_megatron(void *self)
 {
     struct megatron_source *s = self;
 
-    lade_unmap(&s->m.index);
-    lade_unmap(&s->m.data);
+    lade_unmap(&s->m.index, s->alloc);
+    lade_unmap(&s->m.data, s->alloc);
     lade_heap_put(s->alloc, s);
 }
 
@@ -192,8 +192,8 @@ static int open_maps(struct lade_source **source, struct lade_bytes index, struc
     struct megatron_source *s = lade_heap_raw(alloc, 1, sizeof *s);
 
     if (!s) {
-        lade_unmap(&index);
-        lade_unmap(&data);
+        lade_unmap(&index, alloc);
+        lade_unmap(&data, alloc);
         return lade_fail(error, LADE_NO_MEMORY, "megatron", LADE_NO_OFFSET, "out of memory");
     }
     s->alloc = alloc;
@@ -202,7 +202,7 @@ static int open_maps(struct lade_source **source, struct lade_bytes index, struc
     s->schema = (struct lade_schema){1, &s->field, LADE_NO_FIELD, LADE_NO_FIELD, LADE_NO_FIELD};
     const struct lade_source_info info = {.kind = "megatron", .count = s->m.count, .schema = &s->schema};
     if (status == LADE_OK)
-        status = lade_source_open_custom(source, &ops, s, &info, error);
+        status = lade_source_open_custom(source, &ops, s, &info, alloc, error);
     if (status != LADE_OK)
         close_megatron(s);
     return status;
@@ -214,12 +214,12 @@ int lade_megatron_open(struct lade_source **source, const char *index, const cha
     struct lade_bytes maps[2];
 
     *source = NULL;
-    int status = lade_map(&maps[0], index, error);
+    int status = lade_map(&maps[0], index, alloc, error);
     if (status != LADE_OK)
         return status;
-    status = lade_map(&maps[1], data, error);
+    status = lade_map(&maps[1], data, alloc, error);
     if (status == LADE_OK)
         return open_maps(source, maps[0], maps[1], whole, alloc, error);
-    lade_unmap(&maps[0]);
+    lade_unmap(&maps[0], alloc);
     return status;
 }

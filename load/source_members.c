@@ -222,7 +222,7 @@ static void close_members(void *self)
     struct lade_members *m = self;
 
     for (uint64_t i = 0; i < m->files && m->owned; i++)
-        lade_unmap(&m->file[i]);
+        lade_unmap(&m->file[i], m->alloc);
     lade_heap_put(m->alloc, m->file);
     lade_heap_put(m->alloc, m->start);
     for (unsigned f = 0; f < m->fields; f++) {
@@ -295,7 +295,7 @@ static int make_source(struct lade_source **source, struct lade_members *m, stru
     }
     m->schema.fields = m->fields;
     m->schema.field = m->plain;
-    return lade_source_open_custom(source, &ops, m, &info, error);
+    return lade_source_open_custom(source, &ops, m, &info, m->alloc, error);
 }
 
 int lade_members_open(struct lade_source **source, const struct lade_members_format *format,
@@ -307,7 +307,7 @@ int lade_members_open(struct lade_source **source, const struct lade_members_for
     *source = NULL;
     if (!m) {
         for (uint64_t i = 0; i < count && owned; i++)
-            lade_unmap(&files[i]);
+            lade_unmap(&files[i], config->alloc);
         lade_heap_put(config->alloc, files);
         return lade_members_no_memory(error);
     }

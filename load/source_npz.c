@@ -34,13 +34,13 @@ static bool is_wanted(const struct lade_npz *npz, const char *name, const char *
 }
 
 static int unpack_member(struct lade_bytes *to, struct lade_bytes file, const struct lade_zip_member *m, uint64_t limit,
-                         struct lade_error *error)
+                         const struct lade_alloc *alloc, struct lade_error *error)
 {
     const struct lade_bytes packed = {file.data + m->data, (size_t)m->packed, file.name};
-    int status = lade_unpack(to, packed, m->data, LADE_DEFLATE, limit, error);
+    int status = lade_unpack(to, packed, m->data, LADE_DEFLATE, limit, alloc, error);
 
     if (status == LADE_OK && (to->size != m->size || lade_zip_checksum(*to) != m->checksum)) {
-        lade_unmap(to);
+        lade_unmap(to, alloc);
         status = lade_fail(error, LADE_DAMAGED, file.name, m->data, "size or checksum of array '%.*s' is wrong",
                            (int)(m->length < 64 ? m->length : 64), m->name);
     }
@@ -48,7 +48,7 @@ static int unpack_member(struct lade_bytes *to, struct lade_bytes file, const st
 }
 
 static int add_array(struct lade_npz *npz, unsigned number, struct lade_bytes file, const struct lade_zip_member *m,
-                     const char *name, uint64_t *limit, struct lade_error *error)
+                     const char *name, uint64_t *limit, const struct lade_alloc *alloc, struct lade_error *error)
 {
     struct lade_bytes bytes = {file.data + m->data, (size_t)m->size, NULL};
     struct lade_error inner = {.status = LADE_OK};
@@ -58,7 +58,7 @@ static int add_array(struct lade_npz *npz, unsigned number, struct lade_bytes fi
         return lade_fail(error, LADE_DAMAGED, file.name, m->data,
                          "array '%s' is compressed by method %u; 0 and 8 are read", name, m->method);
     if (m->method == 8) {
-        status = unpack_member(&npz->map[number], file, m, *limit, error);
+        status = unpack_member(&npz->map[number], file, m, *limit, alloc, error);
         if (status != LADE_OK)
             return status;
         bytes = (struct lade_bytes){npz->map[number].data, npz->map[number].size, NULL};
@@ -89,7 +89,7 @@ static int check_counts(const struct lade_npz *npz, struct lade_bytes file, stru
 }
 
 int lade_npz_parse(struct lade_npz *npz, struct lade_bytes file, const char *const *names, unsigned count,
-                   uint64_t limit, struct lade_error *error)
+                   uint64_t limit, const struct lade_alloc *alloc, struct lade_error *error)
 {
     struct lade_zip zip;
     struct lade_zip_member m;
@@ -109,7 +109,7 @@ int lade_npz_parse(struct lade_npz *npz, struct lade_bytes file, const char *con
         for (unsigned a = 0; a < LADE_FIELDS_MAX; a++)
             if (!strcmp(npz->name[a], name))
                 return lade_fail(error, LADE_DAMAGED, file.name, m.data, "there are two arrays '%s'", name);
-        status = add_array(npz, number, file, &m, name, &limit, error);
+        status = add_array(npz, number, file, &m, name, &limit, alloc, error);
         strcpy(npz->name[number], name);
         npz->arrays += count == 0;
         found++;
@@ -125,11 +125,11 @@ int lade_npz_parse(struct lade_npz *npz, struct lade_bytes file, const char *con
     return check_counts(npz, file, error);
 }
 
-void lade_npz_drop(struct lade_npz *npz)
+void lade_npz_drop(struct lade_npz *npz, const struct lade_alloc *alloc)
 {
     for (unsigned a = 0; a < LADE_FIELDS_MAX; a++)
         if (npz->map[a].data)
-            lade_unmap(&npz->map[a]);
+            lade_unmap(&npz->map[a], alloc);
 }
 
 /* The label: the one that is named, or one of the usual names if it fits. */
@@ -184,10 +184,10 @@ int lade_npz_open(struct lade_source **source, struct lade_bytes file, const str
 
     *source = NULL;
     if (!npz) {
-        lade_unmap(&file);
+        lade_unmap(&file, config->alloc);
         return lade_fail(error, LADE_NO_MEMORY, "npz", LADE_NO_OFFSET, "out of memory");
     }
-    int status = lade_npz_parse(npz, file, config->names, config->count, config->limit, error);
+    int status = lade_npz_parse(npz, file, config->names, config->count, config->limit, config->alloc, error);
     if (status == LADE_OK)
         status = find_label(npz, file, config->label, &arrays.label, error);
     if (status == LADE_OK) {
@@ -195,10 +195,10 @@ int lade_npz_open(struct lade_source **source, struct lade_bytes file, const str
         for (unsigned a = 0; a < LADE_FIELDS_MAX; a++)
             if (npz->map[a].data)
                 maps[count++] = npz->map[a];
-        status = lade_arrays_source(source, &arrays, maps, count, error);
+        status = lade_arrays_source(source, &arrays, maps, count, config->alloc, error);
     } else {
-        lade_npz_drop(npz);
-        lade_unmap(&file);
+        lade_npz_drop(npz, config->alloc);
+        lade_unmap(&file, config->alloc);
     }
     lade_heap_put(config->alloc, npz);
     return status;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening by text: "KIND:ITEM,ITEM,...", where an item is NAME=VALUE for the names that the kind knows, else a file. */
 #define _POSIX_C_SOURCE 200809L
+#include "heap.h"
 #include "source_text.h"
 #include "source_zip.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,6 +17,7 @@ static int open_synthetic(struct lade_source **source, struct items *it)
     int status = LADE_OK;
 
     lade_source_synthetic_default(&c);
+    c.alloc = it->alloc;
     if (shape)
         status = dimensions(it, shape, &c.shape);
     if (status == LADE_OK && count) {
@@ -62,8 +63,8 @@ static int map_one(struct maps *m, const char *path, struct items *it)
         return wrong(it, "the name of a file is missing", "");
     if (m->count == LADE_EXTENTS_MAX)
         return wrong(it, "more than 16 files", "");
-    int status = m->unpacked ? lade_map_unpacked(&m->map[m->count], path, m->unpacked, it->error)
-                             : lade_map(&m->map[m->count], path, it->error);
+    int status = m->unpacked ? lade_map_unpacked(&m->map[m->count], path, m->unpacked, it->alloc, it->error)
+                             : lade_map(&m->map[m->count], path, it->alloc, it->error);
     m->count += status == LADE_OK;
     return status;
 }
@@ -72,10 +73,10 @@ static int finish_flat(struct lade_source **source, struct items *it, struct map
                        char **names, int status)
 {
     if (status == LADE_OK)
-        return lade_flat_source(source, it->kind, flat, m->map, m->count, names, it->error);
+        return lade_flat_source(source, it->kind, flat, m->map, m->count, names, it->alloc, it->error);
     while (m->count > 0)
-        lade_unmap(&m->map[--m->count]);
-    free(names);
+        lade_unmap(&m->map[--m->count], it->alloc);
+    lade_heap_put(it->alloc, names);
     return status;
 }
 
@@ -122,7 +123,8 @@ static size_t name_length(const char *item)
 /* Maps the file of an item, and fills flat. */
 static int map_field(struct items *it, char *file, struct lade_bytes *maps, unsigned *count, struct lade_flat *flat)
 {
-    int status = *file ? lade_map(&maps[*count], file, it->error) : wrong(it, "the name of a file is missing", "");
+    int status =
+        *file ? lade_map(&maps[*count], file, it->alloc, it->error) : wrong(it, "the name of a file is missing", "");
 
     *count += status == LADE_OK;
     return status == LADE_OK ? lade_npy_parse(flat, maps[*count - 1], it->error) : status;
@@ -200,9 +202,9 @@ static int open_fields(struct lade_source **source, struct items *it)
             a.label = (int)f;
     }
     if (status == LADE_OK)
-        return lade_arrays_source(source, &a, maps, count, it->error);
+        return lade_arrays_source(source, &a, maps, count, it->alloc, it->error);
     while (count > 0)
-        lade_unmap(&maps[--count]);
+        lade_unmap(&maps[--count], it->alloc);
     return status;
 }
 
@@ -335,16 +337,16 @@ static int add_folder(struct lade_flat *flat, struct maps *m, enum lade_cifar_la
     return LADE_OK;
 }
 
-static char **cifar_names(enum lade_cifar_labels kind, const char *folder)
+static char **cifar_names(enum lade_cifar_labels kind, const char *folder, const struct lade_alloc *alloc)
 {
     static const char *const files[] = {"batches.meta.txt", "coarse_label_names.txt", "fine_label_names.txt"};
     static const uint64_t classes[] = {10, 20, 100};
     struct lade_bytes text;
     char path[4096], **names = NULL;
 
-    if (below(path, sizeof path, folder, files[kind]) && lade_map(&text, path, NULL) == LADE_OK) {
-        names = lade_class_names(text, classes[kind]);
-        lade_unmap(&text);
+    if (below(path, sizeof path, folder, files[kind]) && lade_map(&text, path, alloc, NULL) == LADE_OK) {
+        names = lade_class_names(text, classes[kind], alloc);
+        lade_unmap(&text, alloc);
     }
     return names;
 }
@@ -370,7 +372,7 @@ static int open_cifar(struct lade_source **source, struct items *it)
         if (status == LADE_OK)
             status = add_folder(&flat, &m, kind, path, part, it);
         if (status == LADE_OK)
-            names = cifar_names(kind, path);
+            names = cifar_names(kind, path, it->alloc);
     } else if (part) {
         status = wrong(it, "part goes with a folder", "");
     } else {
@@ -399,7 +401,7 @@ static int open_npz(struct lade_source **source, struct items *it)
     if (status == LADE_OK)
         status = no_file(it, file);
     if (status == LADE_OK)
-        status = lade_map(&map, file, it->error);
+        status = lade_map(&map, file, it->alloc, it->error);
     return status == LADE_OK ? lade_npz_open(source, map, &config, it->error) : status;
 }
 
@@ -423,10 +425,11 @@ static int open_images(struct lade_source **source, struct items *it)
         picture.height = (uint32_t)shape.dim[0];
         picture.width = (uint32_t)shape.dim[1];
     }
-    return status == LADE_OK ? lade_images_open(source, folder, picture, it->error) : status;
+    return status == LADE_OK ? lade_images_open(source, folder, picture, it->alloc, it->error) : status;
 }
 
-int lade_source_open(struct lade_source **source, const char *text, struct lade_error *error)
+int lade_source_open(struct lade_source **source, const char *text, const struct lade_alloc *alloc,
+                     struct lade_error *error)
 {
     static const struct {
         const char *name;
@@ -449,15 +452,14 @@ int lade_source_open(struct lade_source **source, const char *text, struct lade_
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         if (strlen(kinds[k].name) != length || strncmp(text, kinds[k].name, length) != 0)
             continue;
-        struct items it = {.kind = kinds[k].name, .error = error};
-        char *copy = malloc(strlen(text) + 1);
+        struct items it = {.kind = kinds[k].name, .alloc = alloc, .error = error};
+        char *copy = lade_heap_text(alloc, text);
         if (!copy)
             return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
-        strcpy(copy, text);
         int status = cut(&it, copy + length + (text[length] == ':'));
         if (status == LADE_OK)
             status = kinds[k].open(source, &it);
-        free(copy);
+        lade_heap_put(alloc, copy);
         return status;
     }
     return lade_fail(

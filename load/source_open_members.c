@@ -17,7 +17,7 @@ struct files {
 static void drop(struct files *files, const struct items *it)
 {
     for (uint64_t i = 0; i < files->count; i++)
-        lade_unmap(&files->file[i]);
+        lade_unmap(&files->file[i], it->alloc);
     lade_heap_put(it->alloc, files->file);
 }
 
@@ -36,7 +36,7 @@ static int map_file(struct files *files, const char *path, struct items *it)
         files->space = space;
     }
     if (status == LADE_OK)
-        status = lade_map(&files->file[files->count], path, it->error);
+        status = lade_map(&files->file[files->count], path, it->alloc, it->error);
     files->count += status == LADE_OK;
     return status;
 }
@@ -89,13 +89,13 @@ int lade_open_tokens(struct lade_source **source, struct items *it)
             status = no_file(it, path);
         if (status == LADE_OK && count == LADE_EXTENTS_MAX)
             status = wrong(it, "more than 16 files", "");
-        if (status == LADE_OK && (status = lade_map(&maps[count], path, it->error)) == LADE_OK)
+        if (status == LADE_OK && (status = lade_map(&maps[count], path, it->alloc, it->error)) == LADE_OK)
             status = lade_tokens_add(&flat, &t, maps[count++], it->error);
     } while (status == LADE_OK && (path = next_file(it)));
     if (status == LADE_OK)
-        return lade_flat_source(source, it->kind, &flat, maps, count, NULL, it->error);
+        return lade_flat_source(source, it->kind, &flat, maps, count, NULL, it->alloc, it->error);
     while (count > 0)
-        lade_unmap(&maps[--count]);
+        lade_unmap(&maps[--count], it->alloc);
     return status;
 }
 

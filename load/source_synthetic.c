@@ -7,13 +7,13 @@
  */
 #include "source.h"
 
+#include "heap.h"
 #include "ignore.h"
 #include "seed.h"
 #include "sized.h"
 
 #include <lade/random.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WINDOWS = 1 << 16, STRIDE = 40503, BLOCK = 1 << 20 }; /* an odd stride visits every window */
@@ -145,16 +145,17 @@ static int next_synthetic(void *self, void *to, int64_t *label, uint64_t *key, s
 static void close_synthetic(void *self)
 {
     struct synthetic *s = self;
+    const struct lade_alloc *alloc = s->config.alloc;
 
-    free(s->pattern);
-    free(s->noise);
-    free(s);
+    lade_heap_put(alloc, s->pattern);
+    lade_heap_put(alloc, s->noise);
+    lade_heap_put(alloc, s);
 }
 
 static uint8_t *pool(const struct synthetic *s, uint64_t purpose)
 {
     size_t size = ((s->bytes < BLOCK ? s->bytes : BLOCK) + WINDOWS + 7) / 8 * 8;
-    uint8_t *bytes = malloc(size);
+    uint8_t *bytes = lade_heap_raw(s->config.alloc, size, 1);
     struct lade_random random;
 
     if (!bytes)
@@ -195,7 +196,7 @@ static int open_synthetic(struct lade_source **source, const struct lade_source_
     int status = check(c, error);
     if (status != LADE_OK)
         return status;
-    struct synthetic *s = calloc(1, sizeof *s);
+    struct synthetic *s = lade_heap_get(c->alloc, 1, sizeof *s);
     if (!s)
         return lade_fail(error, LADE_NO_MEMORY, "synthetic", LADE_NO_OFFSET, "out of memory");
     s->config = *c;
@@ -215,7 +216,7 @@ static int open_synthetic(struct lade_source **source, const struct lade_source_
         ops.next = next_synthetic;
     const struct lade_source_info info = {
         .kind = "synthetic", .count = c->count, .shape = c->shape, .bytes = s->bytes, .classes = c->classes};
-    status = s->pattern && s->noise ? lade_source_open_custom(source, &ops, s, &info, error)
+    status = s->pattern && s->noise ? lade_source_open_custom(source, &ops, s, &info, c->alloc, error)
                                     : lade_fail(error, LADE_NO_MEMORY, "synthetic", LADE_NO_OFFSET, "out of memory");
     if (status != LADE_OK)
         close_synthetic(s);

@@ -3,7 +3,8 @@
 #define _GNU_SOURCE
 #include "source_zip.h"
 
-#include <stdlib.h>
+#include "heap.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -114,11 +115,10 @@ static int unpack_all(struct unpack *u)
 }
 
 int lade_unpack(struct lade_bytes *to, struct lade_bytes from, uint64_t base, enum lade_packing packing, uint64_t limit,
-                struct lade_error *error)
+                const struct lade_alloc *alloc, struct lade_error *error)
 {
     struct unpack u = {.in = from, .packing = packing, .base = base, .limit = limit, .error = error};
-    const size_t name = strlen(from.name) + 1;
-    char *copy = malloc(name);
+    char *copy = lade_heap_text(alloc, from.name);
 
     *to = (struct lade_bytes){NULL, 0, NULL};
     if (u.limit > SIZE_MAX / 4)
@@ -132,12 +132,12 @@ int lade_unpack(struct lade_bytes *to, struct lade_bytes from, uint64_t base, en
     if (status == LADE_OK && mremap(u.data, u.space, u.size, 0) == MAP_FAILED)
         status = no_memory(&u);
     if (status == LADE_OK) {
-        *to = (struct lade_bytes){u.data, u.size, memcpy(copy, from.name, name)};
+        *to = (struct lade_bytes){u.data, u.size, copy};
         return LADE_OK;
     }
     if (u.data)
         (void)munmap(u.data, u.space);
-    free(copy);
+    lade_heap_put(alloc, copy);
     return status;
 }
 
@@ -154,9 +154,9 @@ uint32_t lade_zip_checksum(struct lade_bytes b)
 }
 #else
 int lade_unpack(struct lade_bytes *to, struct lade_bytes from, uint64_t base, enum lade_packing packing, uint64_t limit,
-                struct lade_error *error)
+                const struct lade_alloc *alloc, struct lade_error *error)
 {
-    (void)packing, (void)limit;
+    (void)packing, (void)limit, (void)alloc;
     *to = (struct lade_bytes){NULL, 0, NULL};
     return lade_fail(error, LADE_INVALID, from.name, base,
                      "is compressed, and this build unpacks nothing: it was made without zlib; run tools/setup codecs "
@@ -170,16 +170,17 @@ uint32_t lade_zip_checksum(struct lade_bytes b)
 }
 #endif
 
-int lade_map_unpacked(struct lade_bytes *bytes, const char *path, uint64_t limit, struct lade_error *error)
+int lade_map_unpacked(struct lade_bytes *bytes, const char *path, uint64_t limit, const struct lade_alloc *alloc,
+                      struct lade_error *error)
 {
     struct lade_bytes file;
-    int status = lade_map(&file, path, error);
+    int status = lade_map(&file, path, alloc, error);
 
     if (status != LADE_OK || !lade_is_gzip(file)) {
         *bytes = file;
         return status;
     }
-    status = lade_unpack(bytes, file, 0, LADE_GZIP, limit, error);
-    lade_unmap(&file);
+    status = lade_unpack(bytes, file, 0, LADE_GZIP, limit, alloc, error);
+    lade_unmap(&file, alloc);
     return status;
 }

@@ -178,7 +178,7 @@ static int read_scaled(const struct lade_value_field *f, struct lade_picture is,
     const uint64_t pixels = (uint64_t)is.height * is.width, count = (uint64_t)f->size.height + f->size.width;
     uint8_t *whole = lade_heap_raw(f->alloc, (size_t)pixels, 3);
     struct lade_tap *taps = lade_heap_raw(f->alloc, (size_t)count, sizeof *taps);
-    int status = whole && taps ? lade_decode(is, bytes_of(v), whole, inner)
+    int status = whole && taps ? lade_decode(is, bytes_of(v), whole, f->alloc, inner)
                                : lade_fail(inner, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
 
     if (status == LADE_OK) {
@@ -199,7 +199,7 @@ static int read_image(const struct lade_value_field *f, const struct lade_value 
     int status = lade_decode_size(&is, bytes_of(v), &inner);
 
     if (status == LADE_OK && is.height == f->size.height && is.width == f->size.width)
-        status = lade_decode(is, bytes_of(v), to, &inner);
+        status = lade_decode(is, bytes_of(v), to, f->alloc, &inner);
     else if (status == LADE_OK && f->scaled)
         status = read_scaled(f, is, v, to, &inner);
     else if (status == LADE_OK)

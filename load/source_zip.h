@@ -15,10 +15,11 @@ bool lade_is_gzip(struct lade_bytes bytes);
 
 /* Unpacks into memory that lade_unmap() frees, at most limit bytes. base: of from, in its file, for errors. */
 int lade_unpack(struct lade_bytes *to, struct lade_bytes from, uint64_t base, enum lade_packing packing, uint64_t limit,
-                struct lade_error *error);
+                const struct lade_alloc *alloc, struct lade_error *error);
 
 /* Maps a file; what gzip has compressed is unpacked. */
-int lade_map_unpacked(struct lade_bytes *bytes, const char *path, uint64_t limit, struct lade_error *error);
+int lade_map_unpacked(struct lade_bytes *bytes, const char *path, uint64_t limit, const struct lade_alloc *alloc,
+                      struct lade_error *error);
 
 /* CRC-32; 0 without zlib. */
 uint32_t lade_zip_checksum(struct lade_bytes bytes);
@@ -54,8 +55,8 @@ struct lade_npz {
  * which lade_npz_drop() frees, also after a failure.
  */
 int lade_npz_parse(struct lade_npz *npz, struct lade_bytes file, const char *const *names, unsigned count,
-                   uint64_t limit, struct lade_error *error);
-void lade_npz_drop(struct lade_npz *npz);
+                   uint64_t limit, const struct lade_alloc *alloc, struct lade_error *error);
+void lade_npz_drop(struct lade_npz *npz, const struct lade_alloc *alloc);
 
 struct lade_npz_config {
     const char *names[LADE_FIELDS_MAX]; /* of arrays; the first of them is field 0 */

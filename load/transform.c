@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "transform.h"
 
-#include <stdlib.h>
+#include "heap.h"
+
 #include <string.h>
 
 enum { STEPS_MAX = 32, PURPOSE = 0x74726e31 }; /* "trn1" */
@@ -26,6 +27,7 @@ struct step {
 };
 
 struct lade_pipeline {
+    const struct lade_alloc *alloc; /* NULL: the C library's */
     struct lade_image input, output;
     size_t largest; /* bytes of the largest image between two steps */
     unsigned steps;
@@ -44,14 +46,16 @@ size_t lade_image_bytes(const struct lade_image *i)
     return size > UINT64_C(1) << 31 ? 0 : (size_t)size;
 }
 
-int lade_pipeline_create(struct lade_pipeline **pipeline, const struct lade_image *input)
+int lade_pipeline_create(struct lade_pipeline **pipeline, const struct lade_image *input,
+                         const struct lade_alloc *alloc)
 {
     *pipeline = NULL;
     if (lade_image_bytes(input) == 0)
         return LADE_INVALID;
-    struct lade_pipeline *p = calloc(1, sizeof *p);
+    struct lade_pipeline *p = lade_heap_get(alloc, 1, sizeof *p);
     if (!p)
         return LADE_NO_MEMORY;
+    p->alloc = alloc;
     p->input = p->output = *input;
     *pipeline = p;
     return LADE_OK;
@@ -59,9 +63,11 @@ int lade_pipeline_create(struct lade_pipeline **pipeline, const struct lade_imag
 
 void lade_pipeline_destroy(struct lade_pipeline *p)
 {
-    for (unsigned s = 0; p && s < p->steps; s++)
-        free(p->step[s].table);
-    free(p);
+    if (!p)
+        return;
+    for (unsigned s = 0; s < p->steps; s++)
+        lade_heap_put(p->alloc, p->step[s].table);
+    lade_heap_put(p->alloc, p);
 }
 
 const struct lade_image *lade_pipeline_input(const struct lade_pipeline *pipeline)
@@ -92,7 +98,7 @@ static int add(struct lade_pipeline *p, struct step *step)
 
     step->input = p->output;
     if (bytes == 0 || p->steps == STEPS_MAX) {
-        free(step->table);
+        lade_heap_put(p->alloc, step->table);
         return LADE_INVALID;
     }
     if (p->steps > 0 && between > p->largest)
@@ -110,7 +116,7 @@ int lade_pipeline_resize(struct lade_pipeline *p, uint32_t height, uint32_t widt
     step.output.width = width;
     if (lade_image_bytes(&step.output) == 0)
         return LADE_INVALID;
-    struct lade_tap *taps = calloc((size_t)height + width, sizeof *taps);
+    struct lade_tap *taps = lade_heap_get(p->alloc, (size_t)height + width, sizeof *taps);
     if (!taps)
         return LADE_NO_MEMORY;
     lade_taps(taps, p->output.height, height);
@@ -164,7 +170,7 @@ int lade_pipeline_normalise(struct lade_pipeline *p, double scale, const double 
     for (uint32_t c = 0; c < channels; c++)
         if (!(deviation[c] > 0))
             return LADE_INVALID;
-    float *table = calloc(channels, 2 * sizeof *table);
+    float *table = lade_heap_get(p->alloc, channels, 2 * sizeof *table);
     if (!table)
         return LADE_NO_MEMORY;
     for (uint32_t c = 0; c < channels; c++) {

@@ -225,7 +225,7 @@ int main(int argc, char **argv)
     const unsigned trials = (check_full() ? 2000 : 200) / SLOW;
     unsigned ended = 0, lost = 0;
     uint64_t missing = 0, detached = 0, exported = 0;
-    if (lade_source_open_custom(&source, &ops, &c, &info, NULL) != LADE_OK)
+    if (lade_source_open_custom(&source, &ops, &c, &info, NULL, NULL) != LADE_OK)
         return 1;
     for (unsigned i = 0; i < trials; i++) {
         const struct trial trial = {.on_device = i % 4 != 0,

@@ -49,7 +49,7 @@ static struct lade_source *numbers(uint64_t count, bool faulty)
         .kind = "numbers", .count = count, .shape = {LADE_U64, 0, {0}}, .bytes = 8, .classes = CLASSES};
     struct lade_source *source;
 
-    need(lade_source_open_custom(&source, &ops, faulty ? &yes : NULL, &info, NULL));
+    need(lade_source_open_custom(&source, &ops, faulty ? &yes : NULL, &info, NULL, NULL));
     return source;
 }
 

@@ -104,11 +104,11 @@ struct lade_source *data_open(struct data *data, const char *name, uint64_t coun
                                                                     .classes = CLASSES},
                                         &error);
     } else if (strncmp(name, "images:", strlen("images:")) == 0) {
-        status = lade_source_open(&source, name, &error);
+        status = lade_source_open(&source, name, NULL, &error);
     } else {
         snprintf(text, sizeof text, "records:%s,size=%zu,label=0:%d,classes=%d", name, bytes + LABEL_BYTES, LABEL_BYTES,
                  CLASSES);
-        status = lade_source_open(&source, text, &error);
+        status = lade_source_open(&source, text, NULL, &error);
     }
     if (status != LADE_OK)
         fail(error.text);

@@ -37,7 +37,7 @@ static struct lade_source *wrap(struct lade_source *source)
     struct lade_source *outer;
     struct lade_error error;
 
-    if (lade_source_open_custom(&outer, &ops, source, lade_source_info(source), &error) != LADE_OK)
+    if (lade_source_open_custom(&outer, &ops, source, lade_source_info(source), NULL, &error) != LADE_OK)
         fail(error.text);
     return outer;
 }

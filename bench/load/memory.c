@@ -46,7 +46,7 @@ static struct lade_source *holes(const char *name, uint64_t count)
     if (file < 0 || ftruncate(file, (off_t)(count * RECORD)) != 0 || close(file) != 0)
         fail("the file cannot be made");
     snprintf(text, sizeof text, "records:%s,size=%d", name, RECORD);
-    if (lade_source_open(&source, text, &error) != LADE_OK)
+    if (lade_source_open(&source, text, NULL, &error) != LADE_OK)
         fail(error.text);
     unlink(name);
     return source;

@@ -11,17 +11,19 @@
 static void (*behind_read)(const char *path, unsigned reads);
 static unsigned reads, joins, join_fails_at;
 
-static size_t read_and_disturb(const char *path, char *to, size_t size, struct lade_error *error)
+static size_t read_and_disturb(const char *path, char *to, size_t size, const struct lade_alloc *alloc,
+                               struct lade_error *error)
 {
-    size_t answer = lade_loader_read_state(path, to, size, error);
+    size_t answer = lade_loader_read_state(path, to, size, alloc, error);
 
     behind_read(path, ++reads);
     return answer;
 }
 
-static size_t join_or_fail(const char *const *states, unsigned count, char *to, size_t size, struct lade_error *error)
+static size_t join_or_fail(const char *const *states, unsigned count, char *to, size_t size,
+                           const struct lade_alloc *alloc, struct lade_error *error)
 {
-    (void)states, (void)count, (void)to, (void)size;
+    (void)states, (void)count, (void)to, (void)size, (void)alloc;
     if (++joins != join_fails_at)
         return 8;
     error->status = LADE_NO_MEMORY;

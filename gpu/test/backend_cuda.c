@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA backend's code on a stand-in for the runtime: its calls, their order, and its handling of errors. */
+#include "../../lib/test/allocator.h"
 #include "backends.h"
 #include "batches.h"
 #include "converter.h"
@@ -297,12 +298,16 @@ static void feed(unsigned depth, unsigned fillers, enum lade_done done)
         .device = 1, .pixels = 15, .channels = 3, .dtype = LADE_F32, .table = table};
     void *converter = NULL, *numbers = NULL;
     float *seen;
+    struct failing f = {0};
+    const struct lade_alloc alloc = {failing_get, failing_put, &f};
     int status;
 
     c.device = 1;
     c.depth = depth;
     c.fillers = fillers;
+    c.alloc = &alloc;
     cr_assert_eq(lade_feeder_create_on(&feeder, cuda, &c, &error), LADE_OK, "%s", error.text);
+    cr_assert_geq((unsigned)f.live, 4 + depth * 2, "the feeder, turns, slots, the device, events");
     cr_assert_eq(lade_converter_cuda.create(&converter, &convert, &failure), LADE_OK);
     cudaStream_t stream = stream_at(1);
     cudaEvent_t event;
@@ -329,7 +334,9 @@ static void feed(unsigned depth, unsigned fillers, enum lade_done done)
             cr_assert_eq(seen[b * ROWS * PIXELS + i], pixel_of(b, row * PIXELS + pixel * 3 + plane));
         }
     lade_feeder_destroy(feeder);
-    lade_converter_cuda.destroy(converter);
+    lade_converter_cuda.release(converter);
+    free(converter);
+    cr_assert_eq(f.live, 0);
     cr_assert(cudaFree(numbers) == cudaSuccess && cudaEventDestroy(event) == cudaSuccess &&
               cudaStreamDestroy(stream) == cudaSuccess);
     cr_assert_eq(cudaSetDevice(0), cudaSuccess);

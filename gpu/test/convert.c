@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The conversion text as C: halves against their definition, images against the steps of a pipeline. */
+#include "../../lib/test/allocator.h"
 #include "halves.h"
 
 #include <lade/convert.h>
@@ -116,7 +117,8 @@ static void by_steps(const uint8_t *from, float *to, uint32_t height, uint32_t w
     struct lade_pipeline *p;
     float *scratch = malloc((size_t)height * width * channels * sizeof *scratch + 256);
 
-    cr_assert_eq(lade_pipeline_create(&p, &(struct lade_image){LADE_U8, LADE_HWC, height, width, channels}), LADE_OK);
+    cr_assert_eq(lade_pipeline_create(&p, &(struct lade_image){LADE_U8, LADE_HWC, height, width, channels}, NULL),
+                 LADE_OK);
     cr_assert_eq(lade_pipeline_normalise(p, scale, mean, deviation), LADE_OK);
     cr_assert_eq(lade_pipeline_layout(p, LADE_CHW), LADE_OK);
     cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 2, 3}, from, to, scratch), LADE_OK);
@@ -183,4 +185,31 @@ Test(table, refuses_what_makes_no_sense)
     cr_assert_eq(lade_convert_table(table, 0, 1, mean, deviation), LADE_INVALID);
     cr_assert_eq(lade_convert_table(table, 2, 1, mean, (double[]){1, 0}), LADE_INVALID);
     cr_assert_eq(lade_convert_table(table, 2, 1, mean, (double[]){NAN, 1}), LADE_INVALID);
+}
+
+/* A converter and its backend's part; each fails once, and both are freed. */
+Test(converter, memory_of_an_allocator)
+{
+    static const float table[2] = {2, 1};
+    const uint8_t from[4] = {0, 1, 2, 3};
+    const struct lade_shape shape = {LADE_U8, 2, {1, 4}};
+    const struct lade_tensor tensor = {.data = (void *)(uintptr_t)from, .shape = &shape};
+    struct lade_error error;
+    float to[4];
+
+    for (int n = 1; n <= 3; n++) {
+        struct failing f = {.fail_at = n};
+        const struct lade_alloc alloc = {failing_get, failing_put, &f};
+        struct lade_converter *c = NULL;
+        const struct lade_converter_config config = {
+            .pixels = 4, .channels = 1, .dtype = LADE_F32, .table = table, .alloc = &alloc};
+        cr_assert_eq(lade_converter_create(&c, &config, &error), n < 3 ? LADE_NO_MEMORY : LADE_OK);
+        cr_assert_eq(c != NULL, n == 3);
+        cr_assert_eq(f.live, n < 3 ? 0 : 2);
+        if (c)
+            cr_assert(lade_converter_run(c, &tensor, to, NULL, &error) == LADE_OK && to[3] == 7);
+        lade_converter_destroy(c);
+        cr_assert_eq(f.live, 0);
+        cr_assert_eq(f.bytes, 0);
+    }
 }

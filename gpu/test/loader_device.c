@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loaders on a device that delays, reorders and poisons. */
 #define _GNU_SOURCE
+#include "../../lib/test/allocator.h"
 #include "loader_device.h"
 #include "test/forked.h"
 
@@ -121,7 +122,7 @@ Test(loader_device, samples_are_copied_from_where_they_were_read_to)
     struct lade_source *source;
 
     noting.copy = copy_noting;
-    cr_assert_eq(lade_source_open_custom(&source, &ops, self, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, self, &info, NULL, NULL), LADE_OK);
     struct lade_loader_config config = {.source = source, .batch = BATCH, .in_order = true, .epochs = 1, .slots = 16};
     struct lade_loader *l = open_on(&noting, &faulty, &config);
     for (unsigned k = 0; k * BATCH < COUNT; k++) {
@@ -151,7 +152,7 @@ Test(loader_device, labels_of_a_short_batch)
         .kind = "long", .count = 10, .shape = {LADE_U8, 1, {48}}, .bytes = 48, .classes = 10};
     struct lade_source *source;
 
-    cr_assert_eq(lade_source_open_custom(&source, &ops, &faulty, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &faulty, &info, NULL, NULL), LADE_OK);
     struct lade_loader_config config = {.source = source, .in_order = true, .sequential = true, .epochs = 1};
     struct lade_loader *l = open_on(&faulty_backend, &faulty, &config);
     for (uint64_t first = 0; first < 10; first += BATCH) {
@@ -364,4 +365,32 @@ Test(loader_device, fork)
     cr_assert(child_runs(in_child, NULL));
     lade_loader_release(forked, &forked_batch);
     close_all(forked, source);
+}
+
+/* On the host, device and batches are from the allocator of the device; each allocation fails once. */
+Test(loader_device, memory_of_an_allocator)
+{
+    struct lade_source *source = numbers(100);
+    int status = LADE_NO_MEMORY, n = 0;
+
+    while (status == LADE_NO_MEMORY) {
+        struct failing f = {.fail_at = ++n};
+        const struct lade_alloc alloc = {failing_get, failing_put, &f};
+        struct lade_loader *l = NULL;
+        device = NULL;
+        status = lade_device_open(&device, &(struct lade_device_config){.alloc = &alloc}, &error);
+        cr_assert_eq(n == 1, device == NULL);
+        const struct lade_loader_config config = {
+            .source = source, .batch = 10, .threads = 1, .slots = 2, .device = device};
+        if (status == LADE_OK)
+            status = lade_loader_create(&l, &config, &error);
+        cr_assert(status == LADE_OK ? f.bytes > 3 * 10 * 16 : !l);
+        lade_loader_destroy(l);
+        lade_device_close(device);
+        cr_assert_eq(f.live, 0);
+        cr_assert_eq(f.bytes, 0);
+    }
+    cr_assert_eq(status, LADE_OK);
+    cr_assert_eq(n, 1 + 3 + 1, "the device, a batch for each slot and worker, then none fails");
+    lade_source_close(source);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The feeder on the first OpenCL device of this machine. */
+#include "../../lib/test/allocator.h"
 #include "backends.h"
 #include "batches.h"
 #include "opencl_device.h"
@@ -119,6 +120,36 @@ Test(opencl, in_a_context_of_the_consumer)
     c.native[1] = d.id;
     feed(&c, LADE_DONE_STREAM, 3);
     device_close(&d);
+}
+
+/* Structures, staging memory and events are from the allocator; each allocation fails once. */
+Test(opencl, memory_of_an_allocator)
+{
+    struct producer p = {.batches = 1};
+    struct lade_feeder_config c = config_of(&p);
+    struct failing f = {0};
+    const struct lade_alloc alloc = {failing_get, failing_put, &f};
+
+    c.backend = "opencl";
+    c.priority = LADE_PRIORITY_HIGH;
+    c.depth = 2;
+    c.alloc = &alloc;
+    for (int n = 1; f.calls + 1 >= n; n++) {
+        struct lade_feeder *feeder = NULL;
+        f.calls = 0;
+        f.fail_at = n;
+        int status = lade_feeder_create(&feeder, &c, &error);
+        cr_assert(status == LADE_NO_MEMORY || status == LADE_OK, "%s", error.text);
+        /* The feeder, turns, slots, the device; for each slot memory, its registration, and events. */
+        cr_assert_eq(f.live, status == LADE_OK ? 4 + 2 * (2 + 2 + TENSORS) : 0);
+        lade_feeder_destroy(feeder);
+        cr_assert_eq(f.live, 0);
+        cr_assert_eq(f.bytes, 0);
+    }
+    cr_assert_geq(f.calls, 4 + 2 * (2 + 2 + TENSORS));
+    f.fail_at = 0;
+    feed(&c, LADE_DONE_STREAM, 3);
+    cr_assert_eq(f.live, 0);
 }
 
 Test(opencl, out_of_memory_of_the_user)

@@ -72,7 +72,7 @@ Test(softmax, learns_the_synthetic_set)
     struct lade_softmax_report report[EPOCHS];
     struct device d;
 
-    cr_assert_eq(lade_source_open(&set.source, "synthetic:count=2000,classes=10,shape=16x16x3", &error), LADE_OK);
+    cr_assert_eq(lade_source_open(&set.source, "synthetic:count=2000,classes=10,shape=16x16x3", NULL, &error), LADE_OK);
     cr_assert_eq(lade_convert_table(table, CHANNELS, 1.0 / 255, mean, deviation), LADE_OK);
     device_open(&d);
     cr_assert_eq(lade_feeder_create(&feeder,

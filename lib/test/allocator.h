@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* An allocator that fails at a chosen call and counts live allocations, for tests of error paths. */
+/* An allocator that fails at a chosen call and counts live allocations, for tests of error paths. For any threads. */
 #include <lade/alloc.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 struct failing {
     int fail_at; /* number of the call that fails, from 1; 0: none */
     size_t most; /* larger requests fail; 0: no limit */
-    int calls;
-    int live;
-    size_t bytes;
+    _Atomic int calls;
+    _Atomic int live;
+    _Atomic size_t bytes;
 };
 
 static void *failing_get(void *context, size_t size, size_t align)

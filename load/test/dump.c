@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 
     if (argc != 2 && argc != 4)
         return 2;
-    if (lade_source_open(&source, argv[1], &error) != LADE_OK)
+    if (lade_source_open(&source, argv[1], NULL, &error) != LADE_OK)
         return failed("open", &error);
     if (argc == 4) {
         code = print_batches(source, strtoull(argv[2], NULL, 10), (unsigned)strtoul(argv[3], NULL, 10));

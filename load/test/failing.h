@@ -14,12 +14,15 @@
 
 static _Atomic int until_failure = -1; /* allocations that still succeed; below zero: all */
 
+static _Atomic int asked; /* allocations that the library asked the C library for */
+
 static _Atomic size_t bytes_out, bytes_most; /* held by the library, and at most since it was set */
 
 static bool fails(void)
 {
     int left = atomic_load(&until_failure);
 
+    atomic_fetch_add(&asked, 1);
     while (left >= 0)
         if (atomic_compare_exchange_weak(&until_failure, &left, left - 1))
             return left == 0;

@@ -126,7 +126,7 @@ static inline struct lade_source *open_sequences(struct sequences *s, uint64_t c
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open_custom(&source, &ops, s, &info, &error), LADE_OK, "%s", error.text);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, s, &info, NULL, &error), LADE_OK, "%s", error.text);
     return source;
 }
 

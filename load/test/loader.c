@@ -83,7 +83,7 @@ static uint64_t content(unsigned threads, bool delays)
     struct lade_pipeline *pipeline;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-    cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
+    cr_assert_eq(lade_pipeline_create(&pipeline, &form, NULL), LADE_OK);
     cr_assert_eq(lade_pipeline_crop_random(pipeline, 2, 8, 8), LADE_OK);
     cr_assert_eq(lade_pipeline_flip(pipeline), LADE_OK);
     cr_assert(!delays || lade_pipeline_call(pipeline, jitter, NULL, &form) == LADE_OK);

@@ -111,7 +111,7 @@ Test(loader_edges, labels_outside_the_classes)
         struct lade_source *source;
         struct lade_loader *l;
         struct lade_error error = {.text = ""};
-        cr_assert_eq(lade_source_open_custom(&source, &ops, &label[i], &info, NULL), LADE_OK);
+        cr_assert_eq(lade_source_open_custom(&source, &ops, &label[i], &info, NULL, NULL), LADE_OK);
         const struct lade_loader_config config = {
             .source = source, .batch = 5, .threads = 1, .draw = LADE_DRAW_BALANCED};
         cr_assert_eq(lade_loader_create(&l, &config, &error), LADE_DAMAGED);

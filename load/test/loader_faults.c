@@ -159,7 +159,7 @@ Test(loader_faults, transforms_fail_as_sources_do)
     struct lade_source *source = numbers(COUNT);
     struct lade_pipeline *pipeline;
 
-    cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
+    cr_assert_eq(lade_pipeline_create(&pipeline, &form, NULL), LADE_OK);
     cr_assert_eq(lade_pipeline_call(pipeline, refuse_some, NULL, &form), LADE_OK);
     struct lade_loader_config config = {.source = source,
                                         .pipeline = pipeline,
@@ -240,7 +240,7 @@ static uint64_t run_with_trap(struct trap *t, struct lade_loader_config config, 
     uint64_t hash = 1;
     struct lade_batch b;
 
-    cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
+    cr_assert_eq(lade_pipeline_create(&pipeline, &form, NULL), LADE_OK);
     cr_assert(!t || !in_transform || lade_pipeline_call(pipeline, step_on_in_transform, t, &form) == LADE_OK);
     config.source = source;
     config.pipeline = pipeline;

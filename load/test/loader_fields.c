@@ -457,7 +457,7 @@ Test(loader_fields, shards)
         state[config.shard] = state_of(l);
         lade_loader_destroy(l);
     }
-    cr_assert_gt(lade_loader_merge_states((const char *const *)state, 3, joined, sizeof joined, NULL), 0);
+    cr_assert_gt(lade_loader_merge_states((const char *const *)state, 3, joined, sizeof joined, NULL, NULL), 0);
     config.shards = 2;
     for (config.shard = 0; config.shard < 2; config.shard++) {
         struct lade_loader *l = resume(&config, joined);
@@ -529,7 +529,7 @@ Test(loader_fields, faults)
                     const uint64_t id = b.ids[row], length = some_without(id);
                     const uint64_t at = c % 2 ? (uint64_t)index_at(lengths, row) : row * b.tensor[0].shape->dim[1];
                     cr_assert(!is_fault(id, 6), "sample %d", (int)id);
-                    const int64_t is = index_at(lengths, row + c % 2) - (c % 2 ? index_at(lengths, row) : 0);
+                    const int64_t is = index_at(lengths, row + (c % 2 ? 1 : 0)) - (c % 2 ? index_at(lengths, row) : 0);
                     cr_assert_eq(is, (int64_t)length);
                     for (uint64_t k = 0; k < length; k++)
                         cr_assert_eq(values[at + k], token(id, k));
@@ -718,14 +718,14 @@ Test(loader_fields, what_is_refused)
     refused(&config, "stream mode with fields");
     config = (struct lade_loader_config){.source = source, .batch = 4, .pipeline_field = 1};
     refused(&config, "there is no pipeline");
-    cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
+    cr_assert_eq(lade_pipeline_create(&pipeline, &form, NULL), LADE_OK);
     config.pipeline = pipeline;
     config.pipeline_field = TOKEN;
     refused(&config, "the field of the pipeline is ragged");
     config.pipeline_field = 99;
     refused(&config, "the field of the pipeline");
     lade_pipeline_destroy(pipeline);
-    cr_assert_eq(lade_pipeline_create(&pipeline, &other), LADE_OK);
+    cr_assert_eq(lade_pipeline_create(&pipeline, &other, NULL), LADE_OK);
     config.pipeline = pipeline;
     config.pipeline_field = IMAGE;
     refused(&config, "of another size");
@@ -777,7 +777,7 @@ Test(loader_fields, pipeline)
     struct lade_source *source = open_many();
     struct lade_pipeline *pipeline;
 
-    cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
+    cr_assert_eq(lade_pipeline_create(&pipeline, &form, NULL), LADE_OK);
     cr_assert_eq(lade_pipeline_normalise(pipeline, 0.5, &zero, &one), LADE_OK);
     const struct lade_loader_field fields[] = {{.name = "tokens"}, {.name = "image"}};
     const struct lade_loader_config config = {.source = source,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loaders and states without memory. */
 #define _GNU_SOURCE
+#include "../../lib/test/allocator.h"
 #include "failing.h"
 #include "files.h"
 #include "states.h"
@@ -57,7 +58,7 @@ Test(loader_memory, create)
     cr_assert_eq(lade_source_open_array(&array, &about, NULL), LADE_OK);
     for (int i = 0; i < COUNT; i++)
         weight[i] = i;
-    cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
+    cr_assert_eq(lade_pipeline_create(&pipeline, &form, NULL), LADE_OK);
     struct lade_loader_config config = {.source = source, .batch = 5, .threads = 2, .slots = 2};
     int plain = try_all(&config, NULL);
     cr_assert_geq(plain, 1 + 8 + 4 * 3, "the loader, its arrays, three for each slot");
@@ -161,7 +162,7 @@ static char *state_with_levels(struct lade_loader_config *config, char *second[2
     config->shards = 2;
     for (config->shard = 0; config->shard < 2; config->shard++)
         first[config->shard] = leave_after(open_loader(config), 2, &t);
-    cr_assert_gt(lade_loader_merge_states((const char *const *)first, 2, joined, sizeof joined, NULL), 0);
+    cr_assert_gt(lade_loader_merge_states((const char *const *)first, 2, joined, sizeof joined, NULL, NULL), 0);
     for (config->shard = 0; config->shard < 2; config->shard++)
         second[config->shard] = leave_after(resume(config, joined), 1, &t);
     config->shard = 0;
@@ -184,7 +185,7 @@ Test(loader_memory, states, .init = make_folder, .fini = remove_folder)
     cr_assert_geq(try_all(&config, state), 1 + 8 + 3 * 3 + 3, "three for what the state says");
     for (n = 0, size = 0; size == 0 && n < TRIES; n++) {
         until_failure = n;
-        size = lade_loader_merge_states((const char *const *)second, 2, text, sizeof text, &error);
+        size = lade_loader_merge_states((const char *const *)second, 2, text, sizeof text, NULL, &error);
         until_failure = -1;
         cr_assert(size > 0 || is_lack(error.status, &error), "%d: %s", n, error.text);
     }
@@ -207,12 +208,123 @@ Test(loader_memory, states, .init = make_folder, .fini = remove_folder)
         status = lade_loader_save(l, path, &error);
         until_failure = -1;
         cr_assert(status == LADE_OK || is_lack(status, &error), "%d: %s", n, error.text);
-        cr_assert_gt(lade_loader_read_state(path, read, sizeof read, NULL), 0);
+        cr_assert_gt(lade_loader_read_state(path, read, sizeof read, NULL, NULL), 0);
         whole = status == LADE_OK ? text : "before";
         cr_assert_str_eq(read, whole);
     }
     cr_assert(status == LADE_OK && n > 8);
     lade_loader_destroy(l);
+    free(second[0]);
+    free(second[1]);
+    lade_source_close(source);
+}
+
+/* Creates or resumes a loader, takes batches, saves. LADE_OK, or the first error. */
+static int use(const struct lade_loader_config *config, const char *state, struct lade_error *error)
+{
+    struct lade_loader *l = NULL;
+    struct lade_batch b;
+    char text[4096];
+    int status = state ? lade_loader_resume(&l, config, state, error) : lade_loader_create(&l, config, error);
+
+    for (int i = 0; status == LADE_OK && i < 3; i++) {
+        status = lade_loader_next(l, &b, LADE_FOREVER, error);
+        if (status == LADE_OK)
+            lade_loader_release(l, &b);
+    }
+    if (status == LADE_OK && config->buffer == 0) {
+        status = lade_loader_save(l, in_folder("@/state"), error);
+        if (status == LADE_OK && lade_loader_state(l, text, sizeof text) == 0)
+            status = LADE_NO_MEMORY;
+        if (status == LADE_OK &&
+            lade_loader_read_state(in_folder("@/state"), text, sizeof text, config->alloc, error) == 0)
+            status = error->status;
+    }
+    lade_loader_destroy(l);
+    return status;
+}
+
+/* All memory is the allocator's, every allocation fails once, and everything is freed. The number of failures. */
+static int try_allocator(struct lade_loader_config config, const char *state)
+{
+    int failures = 0;
+
+    for (int n = 1; n < TRIES; n++) {
+        struct failing f = {.fail_at = n};
+        const struct lade_alloc alloc = {failing_get, failing_put, &f};
+        struct lade_error error = {.text = "no text"};
+        config.alloc = &alloc;
+        asked = 0;
+        int status = use(&config, state, &error);
+        cr_assert(status == LADE_OK || status == LADE_NO_MEMORY, "%d: %d, %s", n, status, error.text);
+        cr_assert_eq(asked, 0, "%d: the C library's memory", n);
+        cr_assert_eq(f.live, 0);
+        cr_assert_eq(f.bytes, 0);
+        failures += status != LADE_OK;
+        if (f.calls < n)
+            return failures;
+    }
+    return -1;
+}
+
+Test(loader_memory, all_memory_is_of_the_allocator, .init = make_folder, .fini = remove_folder)
+{
+    enum { MANY = 1 << 12 };
+    static uint8_t bytes[MANY];
+    static double weight[MANY];
+    struct lade_source_array about = {.samples = bytes, .count = MANY, .labels = bytes, .label_dtype = LADE_U8};
+    struct lade_split *split = fifths(1);
+    struct lade_source *array;
+
+    for (int i = 0; i < MANY; i++) {
+        bytes[i] = (uint8_t)(i % 3);
+        weight[i] = i;
+    }
+    about.shape.dtype = LADE_U8;
+    cr_assert_eq(lade_source_open_array(&array, &about, NULL), LADE_OK);
+    struct lade_loader_config config = {.source = array, .batch = 5, .threads = 2, .slots = 2};
+    int plain = try_allocator(config, NULL);
+    cr_assert_geq(plain, 1 + 8 + 4 * 3 + 4, "the loader, its arrays, three for each slot; states");
+    config.sequential = true;
+    cr_assert_geq(try_allocator(config, NULL), 1 + 8 + 4 * 3 + 4);
+    config.sequential = false;
+    config.buffer = 20;
+    cr_assert_geq(try_allocator(config, NULL), 1 + 8 + 4 * 3);
+    config.buffer = 0;
+    config.split = split;
+    config.fault = LADE_FAULT_SUBSTITUTE;
+    cr_assert_geq(try_allocator(config, NULL), plain + 1, "the list of the part");
+    config.fault = LADE_FAULT_FAIL;
+    config.draw = LADE_DRAW_WEIGHTED;
+    config.weight = weight;
+    cr_assert_geq(try_allocator(config, NULL), plain + 5);
+    config.draw = LADE_DRAW_BALANCED;
+    cr_assert_geq(try_allocator(config, NULL), plain + 5);
+    lade_split_destroy(split);
+    lade_source_close(array);
+}
+
+Test(loader_memory, states_of_an_allocator, .init = make_folder, .fini = remove_folder)
+{
+    struct lade_source *source = numbers(COUNT);
+    struct lade_loader_config config = {.source = source, .batch = 3, .threads = 1, .slots = 2};
+    char *second[2], text[1000];
+    const char *state = state_with_levels(&config, second);
+    size_t size = 0;
+    int n = 0;
+
+    cr_assert_geq(try_allocator(config, state), 1 + 8 + 3 * 3 + 3 + 4, "three for what the state says");
+    while (size == 0 && n < TRIES) {
+        struct failing f = {.fail_at = ++n};
+        const struct lade_alloc alloc = {failing_get, failing_put, &f};
+        struct lade_error error;
+        asked = 0;
+        size = lade_loader_merge_states((const char *const *)second, 2, text, sizeof text, &alloc, &error);
+        cr_assert(size > 0 || is_lack(error.status, &error), "%d: %s", n, error.text);
+        cr_assert_eq(asked, 0);
+        cr_assert_eq(f.live, 0);
+    }
+    cr_assert(size > 0 && n > 6);
     free(second[0]);
     free(second[1]);
     lade_source_close(source);

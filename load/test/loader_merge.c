@@ -20,11 +20,11 @@ static char *join_all(char **states, unsigned count)
 
     for (unsigned r = 0; r < count; r++) /* in any order */
         turned[(r + 1) % count] = states[r];
-    size_t size = lade_loader_merge_states(turned, count, NULL, 0, &error);
+    size_t size = lade_loader_merge_states(turned, count, NULL, 0, NULL, &error);
     cr_assert_gt(size, 0, "%s", error.text);
     char *joined = malloc(size);
     cr_assert(joined);
-    cr_assert_eq(lade_loader_merge_states(turned, count, joined, size, &error), size);
+    cr_assert_eq(lade_loader_merge_states(turned, count, joined, size, NULL, &error), size);
     for (unsigned r = 0; r < count; r++)
         free(states[r]);
     return joined;
@@ -131,9 +131,9 @@ static void expect_refusal(const char *const *states, unsigned count, int why)
 {
     struct lade_error error = {.text = ""};
 
-    cr_assert_eq(lade_loader_merge_states(states, count, NULL, 0, &error), 0);
+    cr_assert_eq(lade_loader_merge_states(states, count, NULL, 0, NULL, &error), 0);
     cr_assert(error.status == why && error.text[0], "%s", error.text);
-    cr_assert_eq(lade_loader_merge_states(states, count, NULL, 0, NULL), 0);
+    cr_assert_eq(lade_loader_merge_states(states, count, NULL, 0, NULL, NULL), 0);
 }
 
 Test(loader_merge, states_that_do_not_belong_together)
@@ -153,7 +153,7 @@ Test(loader_merge, states_that_do_not_belong_together)
     config.seed = 0;
     config.shards = 3;
     of_three = leave_after(open_loader(&config), 1, &t);
-    cr_assert_gt(lade_loader_merge_states((const char *[]){a, b}, 2, NULL, 0, NULL), 0);
+    cr_assert_gt(lade_loader_merge_states((const char *[]){a, b}, 2, NULL, 0, NULL, NULL), 0);
     expect_refusal((const char *[]){a}, 1, LADE_CONFLICT);
     expect_refusal((const char *[]){a, a}, 2, LADE_CONFLICT);
     expect_refusal((const char *[]){b, b}, 2, LADE_CONFLICT);
@@ -166,7 +166,7 @@ Test(loader_merge, states_that_do_not_belong_together)
     expect_refusal(NULL, 1, LADE_INVALID);
     expect_refusal((const char *[]){a}, LADE_LOADER_SHARDS_MAX + 1, LADE_INVALID);
     char joined[1000];
-    cr_assert_gt(lade_loader_merge_states((const char *[]){a, b}, 2, joined, sizeof joined, NULL), 0);
+    cr_assert_gt(lade_loader_merge_states((const char *[]){a, b}, 2, joined, sizeof joined, NULL, NULL), 0);
     expect_refusal((const char *[]){joined}, 1, LADE_CONFLICT);
     free(a);
     free(b);

@@ -92,7 +92,7 @@ Test(loader_shuffle, only_where_reading_is_copying)
     struct lade_pipeline *pipeline;
     struct lade_split *split;
 
-    cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
+    cr_assert_eq(lade_pipeline_create(&pipeline, &form, NULL), LADE_OK);
     for (unsigned kind = 0; kind < 7; kind++) {
         const struct lade_split_config store = {.parts = 2, .store = kind == 4 ? LADE_SPLIT_EXACT : LADE_SPLIT_PURE};
         cr_assert_eq(lade_split_create(&split, &store, NULL), LADE_OK);

@@ -253,7 +253,7 @@ static void expect_damage(const struct lade_loader_config *config, const char *t
     cr_assert_eq(lade_loader_resume(&l, config, text, &error), LADE_DAMAGED, "%s", text);
     cr_assert(error.text[0] && !l);
     error.status = LADE_OK;
-    cr_assert_eq(lade_loader_merge_states(&text, 1, joined, sizeof joined, &error), 0, "%s", text);
+    cr_assert_eq(lade_loader_merge_states(&text, 1, joined, sizeof joined, NULL, &error), 0, "%s", text);
     cr_assert_eq(error.status, LADE_DAMAGED);
 }
 
@@ -316,11 +316,11 @@ Test(loader_state, room)
 static char *read_back(const char *path)
 {
     struct lade_error error = {.text = "no text"};
-    size_t size = lade_loader_read_state(path, NULL, 0, &error);
+    size_t size = lade_loader_read_state(path, NULL, 0, NULL, &error);
     char *text = malloc(size ? size : 1);
 
     cr_assert(size > 0 && text, "%s", error.text);
-    cr_assert_eq(lade_loader_read_state(path, text, size, &error), size);
+    cr_assert_eq(lade_loader_read_state(path, text, size, NULL, &error), size);
     return text;
 }
 
@@ -347,12 +347,12 @@ Test(loader_state, files, .init = make_folder, .fini = remove_folder)
     for (size_t i = 0; i < 2; i++) {
         struct lade_error error = {.text = ""};
         put_file("none", none[i], i + 1);
-        cr_assert_eq(lade_loader_read_state(in_folder("@/none"), text, sizeof text, &error), 0);
+        cr_assert_eq(lade_loader_read_state(in_folder("@/none"), text, sizeof text, NULL, &error), 0);
         cr_assert(error.status == LADE_DAMAGED && strstr(error.text, "none: this is no state of a loader"));
     }
     /* A text that is too long is cut, and the size is the full one. */
     memset(text, 'x', sizeof text);
-    cr_assert_gt(lade_loader_read_state(path, text, 12, NULL), 12);
+    cr_assert_gt(lade_loader_read_state(path, text, 12, NULL, NULL), 12);
     cr_assert_str_eq(text, "lade-loader");
     cr_assert_eq(text[12], 'x');
     lade_loader_destroy(l);
@@ -403,7 +403,7 @@ Test(loader_state, files_that_fail, .init = make_folder, .fini = remove_folder)
     for (size_t i = 0; i < sizeof unread / sizeof unread[0]; i++) {
         error.text[0] = '\0';
         error.status = LADE_OK;
-        cr_assert_eq(lade_loader_read_state(in_folder(unread[i]), NULL, 0, &error), 0, "%s", unread[i]);
+        cr_assert_eq(lade_loader_read_state(in_folder(unread[i]), NULL, 0, NULL, &error), 0, "%s", unread[i]);
         cr_assert(error.status < 0 && error.text[0], "%s", unread[i]);
     }
     config.buffer = 20;

@@ -95,7 +95,7 @@ static struct lade_source *stream_of(struct stream *s)
         .kind = "words", .count = LADE_ENDLESS, .shape = {LADE_U8, 1, {16}}, .bytes = 16, .classes = 10};
     struct lade_source *source;
 
-    cr_assert_eq(lade_source_open_custom(&source, &ops, s, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, s, &info, NULL, NULL), LADE_OK);
     return source;
 }
 
@@ -155,7 +155,7 @@ Test(loader_stream, errors_of_an_endless_source)
         struct lade_source *source = stream_of(&s);
         struct lade_pipeline *pipeline = NULL;
         if (a % 2) {
-            cr_assert_eq(lade_pipeline_create(&pipeline, &form), LADE_OK);
+            cr_assert_eq(lade_pipeline_create(&pipeline, &form, NULL), LADE_OK);
             cr_assert_eq(lade_pipeline_call(pipeline, refuse_threes, &answer, &form), LADE_OK);
         }
         const struct lade_loader_config config = {

@@ -14,7 +14,7 @@ static inline struct lade_source *open_source(const char *text)
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open(&source, text, &error), LADE_OK, "%s: %s", text, error.text);
+    cr_assert_eq(lade_source_open(&source, text, NULL, &error), LADE_OK, "%s: %s", text, error.text);
     return source;
 }
 
@@ -51,7 +51,7 @@ static inline struct lade_source *numbers_with(uint64_t count, int (*on_read)(vo
 
     cr_assert(self);
     *self = (struct numbered){count, on_read, context};
-    cr_assert_eq(lade_source_open_custom(&source, &ops, self, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, self, &info, NULL, NULL), LADE_OK);
     return source;
 }
 

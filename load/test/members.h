@@ -173,7 +173,7 @@ static inline struct lade_source *open_file(const char *text)
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open(&source, in_folder(text), &error), LADE_OK, "%s: %s", text, error.text);
+    cr_assert_eq(lade_source_open(&source, in_folder(text), NULL, &error), LADE_OK, "%s: %s", text, error.text);
     return source;
 }
 
@@ -183,7 +183,7 @@ static inline void refuses(const char *text, int status, uint64_t offset, const 
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open(&source, in_folder(text), &error), status, "%s: %s", text, error.text);
+    cr_assert_eq(lade_source_open(&source, in_folder(text), NULL, &error), status, "%s: %s", text, error.text);
     cr_assert_null(source);
     cr_assert_eq(error.offset, offset, "%s", error.text);
     cr_assert_not_null(strstr(error.text, words), "'%s', not '%s'", error.text, words);

@@ -4,8 +4,98 @@
 #include <lade/source.h>
 #include <lade/transform.h>
 
+#include "../../lib/test/allocator.h"
 #include "failing.h"
 #include "files.h"
+
+/* Two samples of two classes, without a function for labels: the library reads the sample. */
+static int read_two(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error)
+{
+    (void)self, (void)error;
+    memset(to, (int)i, 7);
+    *label = (int64_t)i;
+    return LADE_OK;
+}
+
+static int open_custom(struct lade_source **source, const struct lade_alloc *alloc, struct lade_error *error)
+{
+    static const struct lade_source_ops ops = {.read = read_two};
+    static const struct lade_source_info info = {
+        .kind = "two", .count = 2, .shape = {LADE_U8, 1, {7}}, .bytes = 7, .classes = 2};
+
+    return lade_source_open_custom(source, &ops, NULL, &info, alloc, error);
+}
+
+static int open_array(struct lade_source **source, const struct lade_alloc *alloc, struct lade_error *error)
+{
+    static const uint8_t bytes[] = {1, 0};
+    struct lade_source_array array = {.samples = bytes, .count = 2, .labels = bytes, .label_dtype = LADE_U8};
+
+    array.shape.dtype = LADE_U8;
+    array.alloc = alloc;
+    return lade_source_open_array(source, &array, error);
+}
+
+static int open_synthetic(struct lade_source **source, const struct lade_alloc *alloc, struct lade_error *error)
+{
+    struct lade_source_synthetic synthetic;
+
+    lade_source_synthetic_default(&synthetic);
+    synthetic.alloc = alloc;
+    return lade_source_open_synthetic(source, &synthetic, error);
+}
+
+/* What try_allocator() opens: a text or a function. */
+static const char *opened_text;
+static int open_text(struct lade_source **source, const struct lade_alloc *alloc, struct lade_error *error)
+{
+    return lade_source_open(source, in_folder(opened_text), alloc, error);
+}
+
+/*
+ * Opens, reads samples and labels, and closes with the first, second, ... allocation of an allocator failing, until
+ * none fails. Everything is freed. Returns the number of allocations; *asks: of the C library's, without a failure.
+ */
+static int try_allocator(int (*open)(struct lade_source **source, const struct lade_alloc *alloc,
+                                     struct lade_error *error),
+                         uint64_t samples, int *asks)
+{
+    for (int n = 1; n < 1000; n++) {
+        static uint8_t to[4096];
+        struct failing f = {.fail_at = n};
+        const struct lade_alloc alloc = {failing_get, failing_put, &f};
+        struct lade_source *source = NULL;
+        struct lade_error error = {.text = "no text"};
+        int64_t label;
+        asked = 0;
+        int status = open(&source, &alloc, &error);
+        cr_assert_eq(status == LADE_OK, source != NULL);
+        for (uint64_t i = 0; status == LADE_OK && i < samples; i++) {
+            status = lade_source_read(source, i, to, NULL, &error);
+            if (status == LADE_OK)
+                status = lade_source_label(source, i, &label, &error);
+        }
+        lade_source_close(source);
+        cr_assert(status == LADE_OK || status == LADE_NO_MEMORY, "%d: %s", n, error.text);
+        cr_assert_eq(f.live, 0);
+        cr_assert_eq(f.bytes, 0, "freed with the sizes that were asked for");
+        *asks = asked;
+        if (f.calls < n)
+            return f.calls;
+    }
+    return -1;
+}
+
+/* All memory is the allocator's. The number of allocations. */
+static int try_allocator_alone(const char *text, uint64_t samples)
+{
+    int asks, calls;
+
+    opened_text = text;
+    calls = try_allocator(open_text, samples, &asks);
+    cr_assert_eq(asks, 0, "%s: the C library's memory", text);
+    return calls;
+}
 
 /* Opens and reads with the first, second, ... allocation failing, until none fails. The number of failures. */
 static int try_all(const char *text)
@@ -17,7 +107,7 @@ static int try_all(const char *text)
         struct lade_source *source;
         struct lade_error error = {.text = "no text"};
         until_failure = n;
-        int status = lade_source_open(&source, in_folder(text), &error);
+        int status = lade_source_open(&source, in_folder(text), NULL, &error);
         for (uint64_t i = 0; status == LADE_OK && i < 2; i++)
             status = lade_source_read(source, i, to, NULL, &error);
         bool all_used = until_failure >= 0;
@@ -48,6 +138,23 @@ Test(memory, sources, .init = make_folder, .fini = remove_folder)
     cr_assert_geq(try_all("idx:@/idx,@/idx"), 5);
     cr_assert_geq(try_all("npy:@/npy,labels=@/npy"), 5);
     cr_assert_geq(try_all("records:@/idx,size=5,label=0:1"), 4);
+    cr_assert_geq(try_allocator_alone("synthetic:count=5,shape=7,duplicates=1", 2), 5);
+    cr_assert_geq(try_allocator_alone("cifar10:@,part=test", 2), 5);
+    cr_assert_geq(try_allocator_alone("idx:@/idx,@/idx", 2), 5);
+    cr_assert_geq(try_allocator_alone("npy:@/npy,labels=@/npy", 2), 5);
+    cr_assert_geq(try_allocator_alone("records:@/idx,size=5,label=0:1", 2), 4);
+}
+
+Test(memory, sources_by_function)
+{
+    int asks;
+
+    cr_assert_eq(try_allocator(open_custom, 2, &asks), 1 + 2, "the source, and a sample for each label");
+    cr_assert_eq(asks, 0);
+    cr_assert_eq(try_allocator(open_array, 2, &asks), 2);
+    cr_assert_eq(asks, 0);
+    cr_assert_eq(try_allocator(open_synthetic, 2, &asks), 4, "two pools");
+    cr_assert_eq(asks, 0);
 }
 
 #if defined LADE_PNG
@@ -62,7 +169,17 @@ Test(memory, images, .init = make_folder, .fini = remove_folder)
     put_file("a/1.png", png, sizeof png);
     put_file("b/1.png", png, sizeof png);
     cr_assert_geq(try_all("images:@"), 8);
-    cr_assert_geq(try_all("images:@,size=2x2"), 10);
+    cr_assert_geq(try_all("images:@,size=2x2"), 9);
+
+    /* Opening with a size decodes nothing. */
+    int index = try_allocator_alone("images:@,size=2x2", 0), asks, resized_asks;
+    cr_assert_geq(index, 7, "the text, folder, names, entries, classes, and two for the source");
+    /* A sample is its file, and if it is resized, its pixels and taps. All that is left is the codec's. */
+    cr_assert_eq(try_allocator(open_text, 2, &resized_asks), index + 2 * 3);
+    opened_text = "images:@,size=1x1";
+    cr_assert_eq(try_allocator(open_text, 2, &asks), index + 2);
+    cr_assert_eq(asks, resized_asks);
+    cr_assert_gt(asks, 0);
 }
 #endif
 
@@ -72,9 +189,9 @@ Test(memory, pipeline)
     struct lade_pipeline *p;
 
     until_failure = 0;
-    cr_assert_eq(lade_pipeline_create(&p, &image), LADE_NO_MEMORY);
+    cr_assert_eq(lade_pipeline_create(&p, &image, NULL), LADE_NO_MEMORY);
     cr_assert_null(p);
-    cr_assert_eq(lade_pipeline_create(&p, &image), LADE_OK);
+    cr_assert_eq(lade_pipeline_create(&p, &image, NULL), LADE_OK);
     until_failure = 0;
     cr_assert_eq(lade_pipeline_resize(p, 1, 1), LADE_NO_MEMORY);
     until_failure = 0;
@@ -82,4 +199,39 @@ Test(memory, pipeline)
     cr_assert_eq(lade_pipeline_output(p)->height, 2, "nothing was added");
     cr_assert_eq(lade_pipeline_scratch(p), 0);
     lade_pipeline_destroy(p);
+}
+
+/* Creates a pipeline with a table for each step. */
+static int make_pipeline(struct lade_pipeline **p, const struct lade_alloc *alloc)
+{
+    const struct lade_image image = {LADE_U8, LADE_HWC, 2, 2, 1};
+    int status = lade_pipeline_create(p, &image, alloc);
+
+    if (status == LADE_OK)
+        status = lade_pipeline_resize(*p, 1, 1);
+    if (status == LADE_OK)
+        status = lade_pipeline_normalise(*p, 1, (double[]){1}, (double[]){1});
+    while (status == LADE_OK)
+        status = lade_pipeline_resize(*p, 1, 1); /* the last is one too many */
+    return status;
+}
+
+Test(memory, pipeline_with_an_allocator)
+{
+    int status = LADE_NO_MEMORY, n = 0;
+
+    while (status == LADE_NO_MEMORY) {
+        struct failing f = {.fail_at = ++n};
+        const struct lade_alloc alloc = {failing_get, failing_put, &f};
+        struct lade_pipeline *p;
+        asked = 0;
+        status = make_pipeline(&p, &alloc);
+        cr_assert_eq(n == 1, p == NULL);
+        lade_pipeline_destroy(p);
+        cr_assert_eq(f.live, 0);
+        cr_assert_eq(f.bytes, 0);
+        cr_assert_eq(asked, 0);
+    }
+    cr_assert_eq(status, LADE_INVALID, "more than 32 steps");
+    cr_assert_eq(n, 1 + 33 + 1, "the pipeline and each step, then none fails");
 }

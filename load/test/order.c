@@ -25,7 +25,7 @@ static struct lade_source *counted(uint64_t count)
     struct lade_source *source;
 
     cr_assert(self);
-    cr_assert_eq(lade_source_open_custom(&source, &ops, self, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, self, &info, NULL, NULL), LADE_OK);
     return source;
 }
 
@@ -188,7 +188,7 @@ Test(order, is_the_permutation_of_its_seed)
                         cr_assert_eq(ids[k], lade_permutation_at(&p, (i * shards + shards - 1) % counts[c]));
                 }
             }
-            lade_walk_free(&walk);
+            lade_walk_free(&walk, NULL);
             lade_order_free(&order);
             lade_source_close(source);
         }

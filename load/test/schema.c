@@ -48,7 +48,7 @@ static void refused(const struct lade_schema *schema, const struct lade_source_o
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open_custom(&source, ops, NULL, &info, &error), LADE_INVALID, "%s", words);
+    cr_assert_eq(lade_source_open_custom(&source, ops, NULL, &info, NULL, &error), LADE_INVALID, "%s", words);
     cr_assert(strstr(error.text, words) != NULL, "'%s' has no '%s'", error.text, words);
 }
 
@@ -313,7 +313,7 @@ static struct lade_source *open_good(const char *text)
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open(&source, in_folder(text), &error), LADE_OK, "%s: %s", text, error.text);
+    cr_assert_eq(lade_source_open(&source, in_folder(text), NULL, &error), LADE_OK, "%s: %s", text, error.text);
     return source;
 }
 
@@ -322,7 +322,7 @@ static void refused_text(const char *text, int status, const char *words)
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open(&source, in_folder(text), &error), status, "%s: %s", text, error.text);
+    cr_assert_eq(lade_source_open(&source, in_folder(text), NULL, &error), status, "%s: %s", text, error.text);
     cr_assert(strstr(error.text, words) != NULL, "%s: '%s' has no '%s'", text, error.text, words);
 }
 

@@ -12,7 +12,7 @@ static struct lade_source *open_good(const char *text)
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open(&source, in_folder(text), &error), LADE_OK, "%s: %s", text, error.text);
+    cr_assert_eq(lade_source_open(&source, in_folder(text), NULL, &error), LADE_OK, "%s: %s", text, error.text);
     return source;
 }
 
@@ -21,11 +21,11 @@ static void refused(const char *text, int status, const char *words)
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open(&source, in_folder(text), &error), status, "%s: %s", text, error.text);
+    cr_assert_eq(lade_source_open(&source, in_folder(text), NULL, &error), status, "%s: %s", text, error.text);
     cr_assert_eq(error.status, status);
     cr_assert_null(source);
     cr_assert(strstr(error.text, words) != NULL, "%s: '%s' has no '%s'", text, error.text, words);
-    cr_assert_eq(lade_source_open(&source, in_folder(text), NULL), status);
+    cr_assert_eq(lade_source_open(&source, in_folder(text), NULL, NULL), status);
 }
 
 Test(shape, bytes_and_names)
@@ -50,7 +50,7 @@ Test(array, samples_labels_keys_and_names)
 {
     static const uint16_t samples[3][2] = {{1, 2}, {3, 4}, {500, 600}};
     static const int32_t labels[3] = {4, 0, 2};
-    struct lade_source_array a = {samples, 3, {.dtype = LADE_U16, .dims = 1, .dim = {2}}, labels, LADE_I32, 0};
+    struct lade_source_array a = {samples, 3, {.dtype = LADE_U16, .dims = 1, .dim = {2}}, labels, LADE_I32, 0, NULL};
     struct lade_source *source;
     struct lade_error error;
     uint16_t to[2];
@@ -80,7 +80,7 @@ Test(array, refuses_what_cannot_be)
 {
     static const uint8_t samples[4] = {1, 2, 3, 4};
     static const int8_t labels[4] = {0, 1, -1, 2};
-    struct lade_source_array a = {samples, 4, {.dtype = LADE_U8}, labels, LADE_I8, 0};
+    struct lade_source_array a = {samples, 4, {.dtype = LADE_U8}, labels, LADE_I8, 0, NULL};
     struct lade_source *source;
     struct lade_error error;
     int64_t label;
@@ -416,16 +416,16 @@ Test(make, a_source_of_ones_own)
     uint64_t key;
     uint8_t to;
 
-    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, &error), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, NULL, &error), LADE_OK);
     cr_assert_eq(lade_source_label(source, 4, &label, &error), LADE_OK);
     cr_assert(label == 1 && self == 1);
     lade_source_close(source);
     cr_assert_eq(self, -1);
     self = 0;
     ops = (struct lade_source_ops){.next = next_number, .close = close_number};
-    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, &error), LADE_INVALID);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, NULL, &error), LADE_INVALID);
     info.count = LADE_ENDLESS;
-    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, &error), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, NULL, &error), LADE_OK);
     cr_assert_eq(lade_source_read(source, 0, &to, &label, &error), LADE_INVALID);
     cr_assert_eq(lade_source_next(source, &to, NULL, NULL, NULL), LADE_OK);
     cr_assert_eq(lade_source_next(source, &to, &label, &key, &error), LADE_OK);
@@ -433,7 +433,7 @@ Test(make, a_source_of_ones_own)
     cr_assert_eq(lade_source_next(source, &to, &label, &key, &error), LADE_EMPTY);
     lade_source_close(source);
     info.bytes = 2;
-    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, &error), LADE_INVALID);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, NULL, &error), LADE_INVALID);
 }
 
 /* Wrong labels of a custom source: sample 3 has the label in self, the others 0. */
@@ -492,7 +492,7 @@ Test(make, labels_that_are_not_below_the_classes_are_damage)
         uint8_t to[5];
         for (int with = 0; with < 2; with++) {
             info.count = 6;
-            cr_assert_eq(lade_source_open_custom(&source, with ? &all : &plain, &self, &info, &error), LADE_OK);
+            cr_assert_eq(lade_source_open_custom(&source, with ? &all : &plain, &self, &info, NULL, &error), LADE_OK);
             label_is_damaged(lade_source_read(source, 3, to, &label, &error), &error);
             label_is_damaged(lade_source_read(source, 3, to, NULL, &error), &error);
             label_is_damaged(lade_source_label(source, 3, &label, &error), &error);
@@ -506,7 +506,7 @@ Test(make, labels_that_are_not_below_the_classes_are_damage)
             lade_source_close(source);
         }
         info.count = LADE_ENDLESS;
-        cr_assert_eq(lade_source_open_custom(&source, &stream, &self, &info, &error), LADE_OK);
+        cr_assert_eq(lade_source_open_custom(&source, &stream, &self, &info, NULL, &error), LADE_OK);
         label_is_damaged(lade_source_next(source, to, &label, &key, &error), &error);
         label_is_damaged(lade_source_next(source, to, NULL, NULL, &error), &error);
         lade_source_close(source);
@@ -538,7 +538,7 @@ Test(make, gather_says_how_far_it_came)
     uint64_t done = 77;
     uint8_t to[3];
 
-    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, NULL), LADE_OK);
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &self, &info, NULL, NULL), LADE_OK);
     cr_assert_eq(lade_source_gather(source, ids, 3, to, labels, &done, NULL), LADE_OK);
     cr_assert_eq(done, 3);
     done_as_told = 1000000;
@@ -558,7 +558,7 @@ Test(open, names_in_errors_are_escaped, .init = make_folder, .fini = remove_fold
     struct lade_source *source;
     struct lade_error error;
 
-    cr_assert_eq(lade_source_open(&source, in_folder("idx:@/a\nb\033[31m\xff"), &error), LADE_IO);
+    cr_assert_eq(lade_source_open(&source, in_folder("idx:@/a\nb\033[31m\xff"), NULL, &error), LADE_IO);
     cr_assert(strstr(error.text, "/a\\nb\\x1b[31m\\xff: cannot be opened"), "%s", error.text);
 }
 

@@ -261,12 +261,12 @@ Test(error, long_names_and_texts_are_cut)
 
 Test(class_names, need_a_line_for_each)
 {
-    char **names = lade_class_names((struct lade_bytes){(const uint8_t *)"a\n\r\nbb", 6, "f"}, 2);
+    char **names = lade_class_names((struct lade_bytes){(const uint8_t *)"a\n\r\nbb", 6, "f"}, 2, NULL);
 
     cr_assert_not_null(names);
     cr_assert_str_eq(names[0], "a");
     cr_assert_str_eq(names[1], "bb");
     free(names);
-    cr_assert_null(lade_class_names((struct lade_bytes){(const uint8_t *)"a\nbb", 4, "f"}, 3));
-    cr_assert_null(lade_class_names((struct lade_bytes){(const uint8_t *)"a\0b", 3, "f"}, UINT64_MAX));
+    cr_assert_null(lade_class_names((struct lade_bytes){(const uint8_t *)"a\nbb", 4, "f"}, 3, NULL));
+    cr_assert_null(lade_class_names((struct lade_bytes){(const uint8_t *)"a\0b", 3, "f"}, UINT64_MAX, NULL));
 }

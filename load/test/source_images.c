@@ -10,7 +10,7 @@ static void refused(const char *text, int status, const char *words)
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open(&source, in_folder(text), &error), status, "%s", error.text);
+    cr_assert_eq(lade_source_open(&source, in_folder(text), NULL, &error), status, "%s", error.text);
     cr_assert(strstr(error.text, words) != NULL, "'%s' has no '%s'", error.text, words);
 }
 
@@ -30,7 +30,7 @@ static struct lade_source *open_good(const char *text)
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open(&source, in_folder(text), &error), LADE_OK, "%s: %s", text, error.text);
+    cr_assert_eq(lade_source_open(&source, in_folder(text), NULL, &error), LADE_OK, "%s: %s", text, error.text);
     return source;
 }
 
@@ -353,7 +353,7 @@ Test(images, one_codec_alone_is_told, .init = make_folder, .fini = remove_folder
     put_file("x/a.png", "\x89PNG\r\n\x1a\n", 8);
     put_file("x/a.jpg", "\xff\xd8\xff", 3);
     struct lade_source *source;
-    cr_assert_neq(lade_source_open(&source, in_folder("images:@"), NULL), LADE_OK);
+    cr_assert_neq(lade_source_open(&source, in_folder("images:@"), NULL, NULL), LADE_OK);
     refused("images:@/nosuch", LADE_IO, "cannot be opened");
 }
 

@@ -88,7 +88,7 @@ static bool read_once(void (*change)(void), unsigned n, int *status)
     calls = 0;
     disturbed_at = n;
     meanwhile = change;
-    size_t size = lade_loader_read_state(path, text, sizeof text, &error);
+    size_t size = lade_loader_read_state(path, text, sizeof text, NULL, &error);
     disturbed_at = 0;
     if (size == 0) {
         *status = error.status;
@@ -97,7 +97,7 @@ static bool read_once(void (*change)(void), unsigned n, int *status)
     }
     cr_assert_eq(size, strlen(text) + 1);
     /* Merging checks a state as resuming does, and needs no threads. */
-    *status = lade_loader_merge_states(&state, 1, joined, sizeof joined, &error) > 0 ? LADE_OK : error.status;
+    *status = lade_loader_merge_states(&state, 1, joined, sizeof joined, NULL, &error) > 0 ? LADE_OK : error.status;
     cr_assert_eq(*status == LADE_OK, is_state(text, old_text) || is_state(text, new_text), "taken for a state: %s",
                  text);
     cr_assert(*status == LADE_OK || (*status == LADE_DAMAGED && error.text[0]));
@@ -147,14 +147,14 @@ Test(source_map, a_file_that_changes_its_size, .init = make_folder, .fini = remo
     for (disturbed_at = 1; disturbed_at <= 5; disturbed_at++) {
         calls = 0;
         meanwhile = overwrite;
-        cr_assert_eq(lade_read_file(&bytes, path, &error), LADE_OK);
+        cr_assert_eq(lade_read_file(&bytes, path, NULL, &error), LADE_OK);
         cr_assert(bytes.size == 16 && memcmp(bytes.data, old_text, 16) == 0 && strcmp(bytes.name, path) == 0);
-        lade_free_file(&bytes);
+        lade_free_file(&bytes, NULL);
         write_text(path, old_text, 16);
     }
     calls = 0;
     disturbed_at = 4;
     meanwhile = cut;
-    cr_assert_eq(lade_read_file(&bytes, path, &error), LADE_DAMAGED);
+    cr_assert_eq(lade_read_file(&bytes, path, NULL, &error), LADE_DAMAGED);
     cr_assert(strstr(error.text, "became shorter while it was read, at byte 12"), "%s", error.text);
 }

@@ -12,7 +12,7 @@ static struct lade_source *open_good(const char *text)
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open(&source, text, &error), LADE_OK, "%s: %s", text, error.text);
+    cr_assert_eq(lade_source_open(&source, text, NULL, &error), LADE_OK, "%s: %s", text, error.text);
     return source;
 }
 
@@ -71,7 +71,7 @@ Test(synthetic, a_random_seed_is_reported)
     lade_source_close(zero);
     lade_source_close(a);
     lade_source_close(b);
-    cr_assert_eq(lade_source_open(&a, "synthetic:seed=chance", &error), LADE_INVALID);
+    cr_assert_eq(lade_source_open(&a, "synthetic:seed=chance", NULL, &error), LADE_INVALID);
     cr_assert(strstr(error.text, "a number or random"));
     lade_source_close(again);
 }
@@ -176,7 +176,7 @@ Test(synthetic, refuses_what_cannot_be)
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
         struct lade_source *source;
         struct lade_error error = {.text = ""};
-        cr_assert_eq(lade_source_open(&source, texts[t], &error), LADE_INVALID, "%s", texts[t]);
+        cr_assert_eq(lade_source_open(&source, texts[t], NULL, &error), LADE_INVALID, "%s", texts[t]);
         cr_assert_null(source);
         cr_assert_str_neq(error.text, "");
     }

@@ -132,6 +132,6 @@ Test(megatron, damage, .init = megatron, .fini = remove_folder)
     for (size_t size = 1; size < idx.size; size++) {
         struct lade_source *source;
         put_file("a.idx", idx.data, size);
-        cr_assert_eq(lade_source_open(&source, in_folder("megatron:@/a"), NULL), LADE_DAMAGED, "%d", (int)size);
+        cr_assert_eq(lade_source_open(&source, in_folder("megatron:@/a"), NULL, NULL), LADE_DAMAGED, "%d", (int)size);
     }
 }

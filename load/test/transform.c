@@ -12,7 +12,7 @@ static struct lade_pipeline *made(enum lade_dtype dtype, enum lade_layout layout
 {
     struct lade_pipeline *p;
 
-    cr_assert_eq(lade_pipeline_create(&p, &(struct lade_image){dtype, layout, h, w, c}), LADE_OK);
+    cr_assert_eq(lade_pipeline_create(&p, &(struct lade_image){dtype, layout, h, w, c}, NULL), LADE_OK);
     return p;
 }
 
@@ -289,7 +289,7 @@ Test(pipeline, limits)
     struct lade_pipeline *p;
     struct lade_image image = {LADE_U8, LADE_HWC, 16384, 16384, 9};
 
-    cr_assert_eq(lade_pipeline_create(&p, &image), LADE_INVALID);
+    cr_assert_eq(lade_pipeline_create(&p, &image, NULL), LADE_INVALID);
     cr_assert_null(p);
     image.channels = 8;
     cr_assert_eq(lade_image_bytes(&image), (size_t)1 << 31);

@@ -41,7 +41,7 @@ int plugin_run(void)
 {
     struct lade_source *source;
     int batches = 0;
-    int status = lade_source_open(&source, "synthetic:count=1000,shape=8", NULL);
+    int status = lade_source_open(&source, "synthetic:count=1000,shape=8", NULL, NULL);
 
     if (status == LADE_OK) {
         status = count_batches(source, &batches);

@@ -192,9 +192,9 @@ static void use_sources(void)
     info.it.count = 4;
     info.it.shape.dtype = LADE_U8;
     info.it.bytes = 1;
-    REFUSED(ops, lade_source_open_custom(&source, &ops.it, NULL, &info.it, NULL));
-    REFUSED(info, lade_source_open_custom(&source, &ops.it, NULL, &info.it, NULL));
-    EXPECT(lade_source_open_custom(&source, &ops.it, NULL, &info.it, NULL) == LADE_OK);
+    REFUSED(ops, lade_source_open_custom(&source, &ops.it, NULL, &info.it, NULL, NULL));
+    REFUSED(info, lade_source_open_custom(&source, &ops.it, NULL, &info.it, NULL, NULL));
+    EXPECT(lade_source_open_custom(&source, &ops.it, NULL, &info.it, NULL, NULL) == LADE_OK);
     EXPECT(lade_source_info(source)->count == 4);
     lade_source_close(source);
 }
@@ -210,7 +210,7 @@ static void use_loader(void)
     GUARDED(struct lade_batch, batch);
     GUARDED(struct lade_loader_stats, stats);
 
-    EXPECT(lade_source_open(&source, "synthetic:count=100,shape=8", NULL) == LADE_OK);
+    EXPECT(lade_source_open(&source, "synthetic:count=100,shape=8", NULL, NULL) == LADE_OK);
     REFUSED(device_config, lade_device_open(&device, &device_config.it, NULL));
     EXPECT(lade_device_open(&device, &device_config.it, NULL) == LADE_OK);
     config.it.source = source;

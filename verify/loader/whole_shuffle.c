@@ -29,7 +29,7 @@ void lade_random_refill(struct lade_random *random)
 }
 
 NEVER(struct lade_key, lade_key_make, (uint64_t seed, uint64_t epoch, uint64_t purpose))
-NEVER(void, lade_walk_free, (struct lade_walk * walk))
+NEVER(void, lade_walk_free, (struct lade_walk * walk, const struct lade_alloc *alloc))
 NEVER(bool, lade_source_is_flat, (const struct lade_source *source))
 NEVER(void, lade_split_get_config_sized,
       (const struct lade_split *split, struct lade_split_config *config, size_t size))

@@ -14,8 +14,8 @@
  * Threads      the host functions are pure. A converter: one thread at a time.
  * Progress     wait-free on the host. run enqueues work on a stream and does not wait; create and destroy may wait for
  *              the device.
- * Memory       none on the host; a converter keeps 8 bytes per channel on the device. Buffers must not overlap; numbers
- *              are aligned to their size.
+ * Memory       a converter keeps 8 bytes per channel on the device, and up to 512 bytes on the host. Buffers must not
+ *              overlap; numbers are aligned to their size.
  * Fork         in a child, a converter of the host may be used. For the others run returns LADE_INVALID, and destroy
  *              frees the host memory without calling the driver.
  * Errors       a negative status and a text in struct lade_error.
@@ -46,13 +46,14 @@ LADE_API void lade_convert_f16(const uint8_t *from, uint16_t *to, const float *t
 LADE_API void lade_convert_half(const float *from, uint16_t *to, uint64_t count);
 
 struct lade_converter_config {
-    const char *backend;   /* as for the feeder */
-    unsigned device;       /* cuda: device number */
-    void *native[2];       /* opencl: cl_context and cl_device_id, see lade_feeder_native() */
-    uint32_t pixels;       /* of an image */
-    uint32_t channels;     /* of a pixel */
-    enum lade_dtype dtype; /* LADE_F32 or LADE_F16 */
-    const float *table;    /* see lade_convert_table(); copied */
+    const char *backend;            /* as for the feeder */
+    unsigned device;                /* cuda: device number */
+    void *native[2];                /* opencl: cl_context and cl_device_id, see lade_feeder_native() */
+    uint32_t pixels;                /* of an image */
+    uint32_t channels;              /* of a pixel */
+    enum lade_dtype dtype;          /* LADE_F32 or LADE_F16 */
+    const float *table;             /* see lade_convert_table(); copied */
+    const struct lade_alloc *alloc; /* of its host memory, until destroy; default the C library's */
 };
 
 struct lade_converter;

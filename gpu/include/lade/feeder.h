@@ -117,7 +117,10 @@ struct lade_feeder_config {
     void *const *staging;
     lade_feeder_trace *trace; /* default none */
     void *trace_context;
-    /* Allocator of the feeder's own structures on the host; default the C library's. Must outlive exported tensors. */
+    /*
+     * Allocator of the feeder's host memory: its structures, and staging memory unless it is the caller's or the
+     * driver's (cuda). Default the C library's. Must outlive exported tensors.
+     */
     const struct lade_alloc *alloc;
 };
 

@@ -16,6 +16,7 @@
 #ifndef LADE_GPU_H
 #define LADE_GPU_H
 
+#include <lade/alloc.h>
 #include <lade/device.h>
 #include <lade/error.h>
 
@@ -28,6 +29,12 @@ struct lade_device_config {
     /* opencl: the consumer's cl_context and cl_device_id; default: created by open. Others: NULL. */
     void *native[2];
     enum lade_device_priority priority; /* of the stream that copies, where the device has priorities */
+    /*
+     * Of the host memory of the device: batches that the device copies from, unless the driver has to allocate them
+     * (cuda), and its structures; default the C library's. Called by several threads concurrently. Must outlive the
+     * loaders of the device, detached batches and exported tensors.
+     */
+    const struct lade_alloc *alloc;
 };
 
 /*

@@ -185,9 +185,8 @@ struct lade_loader_config {
     size_t align; /* of the bytes of a batch, up to LADE_LOADER_ALIGN_MAX; default and minimum LADE_DEVICE_ALIGN */
     /*
      * Allocator of all memory of the loader, batches on the host without a device included; default the C library's.
-     * Not used for states and for what the order needs: 12 bytes per sample for draws, 16 KiB per worker that shuffles,
-     * 8 bytes per sample of a small part for substitutes. Called by several threads concurrently. Must outlive detached
-     * batches and exported tensors.
+     * Batches of a device are from the device's allocator. Called by several threads concurrently. Must outlive
+     * detached batches and exported tensors.
      */
     const struct lade_alloc *alloc;
     /* Deliver batches on this device, see lade/gpu.h. Workers then write into memory of the device's backend. */
@@ -448,18 +447,21 @@ static inline LADE_MUST_CHECK int lade_loader_resume(struct lade_loader **loader
  * shard has delivered in this epoch are divided among the resuming shards. A shard that has ended the epoch and not
  * begun the next counts as part of it with all its samples, including those that it left out to match the length of the
  * others. Returns the size as lade_loader_state() does; 0: the states do not belong together, are in different epochs,
- * or (LADE_LIMITED) the shards changed four times in this epoch.
+ * or (LADE_LIMITED) the shards changed four times in this epoch. alloc is used during the call; NULL: the C
+ * library's.
  */
 LADE_API LADE_MUST_CHECK size_t lade_loader_merge_states(const char *const *states, unsigned count, char *to,
-                                                         size_t size, struct lade_error *error);
+                                                         size_t size, const struct lade_alloc *alloc,
+                                                         struct lade_error *error);
 
 /*
  * Reads a file that save wrote. Writes at most size bytes. Returns the full size including the final zero; 0 and an
  * error on failure. One call reads one file completely. save may replace the file between two calls, so a text is
- * complete only if the call that wrote it returned no more than size.
+ * complete only if the call that wrote it returned no more than size. alloc is used during the call; NULL: the C
+ * library's.
  */
 LADE_API LADE_MUST_CHECK size_t lade_loader_read_state(const char *path, char *to, size_t size,
-                                                       struct lade_error *error);
+                                                       const struct lade_alloc *alloc, struct lade_error *error);
 
 LADE_END
 

@@ -20,6 +20,9 @@
  *              tfrecord, tar: 8 bytes per sample, and 4 for each ragged field; while a sample is read, the decoded image
  *              if it is scaled.
  *              info.index_bytes reports the size of the index.
+ *              All of it is from the alloc that open gets (NULL: the C library's), except memory of the codecs. alloc
+ *              must stay valid until close. Threads that read images, or labels of a custom source without label, call
+ *              it concurrently.
  * Errors       a negative status, and the text in struct lade_error:
  *              LADE_INVALID    the text or an argument is wrong.
  *              LADE_IO         the system could not open or read.
@@ -32,6 +35,7 @@
 #ifndef LADE_SOURCE_H
 #define LADE_SOURCE_H
 
+#include <lade/alloc.h>
 #include <lade/error.h>
 #include <lade/schema.h>
 #include <stdbool.h>
@@ -111,7 +115,8 @@ struct lade_source;
  *                  is larger than unpacked=N allows.
  * LADE_NO_MEMORY
  */
-LADE_API LADE_MUST_CHECK int lade_source_open(struct lade_source **source, const char *text, struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_source_open(struct lade_source **source, const char *text,
+                                              const struct lade_alloc *alloc, struct lade_error *error);
 
 struct lade_source_array {
     const void *samples; /* count samples, contiguous */
@@ -120,6 +125,7 @@ struct lade_source_array {
     const void *labels; /* count integers of label_dtype, or NULL */
     enum lade_dtype label_dtype;
     uint64_t classes; /* 0: the largest label + 1 */
+    const struct lade_alloc *alloc;
 };
 
 /*
@@ -155,6 +161,7 @@ struct lade_source_arrays {
     unsigned columns;
     const char *label, *key, *group; /* names of columns, or NULL */
     uint64_t classes;                /* with a label; 0: the largest label + 1 */
+    const struct lade_alloc *alloc;
 };
 
 /*
@@ -185,6 +192,7 @@ struct lade_source_synthetic {
     uint64_t duplicates; /* number of samples, scattered over the set, that copy a sample that is no copy itself */
     uint64_t seed;       /* any value, 0 included */
     bool random_seed;    /* draw a seed instead; lade_source_synthetic_seed() reports it */
+    const struct lade_alloc *alloc;
 };
 
 /* 50,000 samples with the shape and number of classes of CIFAR-10, no skew, no duplicates, seed 1. */
@@ -233,12 +241,14 @@ LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source,
 LADE_API LADE_MUST_CHECK int lade_source_open_custom_sized(struct lade_source **source,
                                                            const struct lade_source_ops *ops, size_t ops_size,
                                                            void *self, const struct lade_source_info *info,
-                                                           size_t info_size, struct lade_error *error);
+                                                           size_t info_size, const struct lade_alloc *alloc,
+                                                           struct lade_error *error);
 static inline LADE_MUST_CHECK int lade_source_open_custom(struct lade_source **source,
                                                           const struct lade_source_ops *ops, void *self,
-                                                          const struct lade_source_info *info, struct lade_error *error)
+                                                          const struct lade_source_info *info,
+                                                          const struct lade_alloc *alloc, struct lade_error *error)
 {
-    return lade_source_open_custom_sized(source, ops, sizeof *ops, self, info, sizeof *info, error);
+    return lade_source_open_custom_sized(source, ops, sizeof *ops, self, info, sizeof *info, alloc, error);
 }
 
 /* NULL is allowed. No thread may be reading. */

@@ -12,7 +12,8 @@
  *              scratch.
  * Progress     wait-free, except for custom functions and for the position of a random crop, whose draw repeats with a
  *              probability below 2^-31.
- * Memory       two numbers for each row and column of a resized image, until destroy; running allocates nothing.
+ * Memory       two numbers for each row and column of a resized image, until destroy; running allocates nothing. All of
+ *              it is from the alloc that create gets, which must stay valid until destroy.
  * Alignment    LADE_F32 numbers are aligned to 4 bytes, in all buffers.
  * Errors       each function that adds a step returns one of these; a rejected step is not in the list:
  *              LADE_OK
@@ -22,6 +23,7 @@
 #ifndef LADE_TRANSFORM_H
 #define LADE_TRANSFORM_H
 
+#include <lade/alloc.h>
 #include <lade/api.h>
 #include <lade/random.h>
 #include <lade/source.h>
@@ -56,12 +58,13 @@ struct lade_rng_context {
 struct lade_pipeline;
 
 /*
- * Creates a pipeline without steps, which copies.
+ * Creates a pipeline without steps, which copies. alloc may be NULL: the C library's.
  * LADE_OK
  * LADE_INVALID     an image outside the limits above.
  * LADE_NO_MEMORY
  */
-LADE_API LADE_MUST_CHECK int lade_pipeline_create(struct lade_pipeline **pipeline, const struct lade_image *input);
+LADE_API LADE_MUST_CHECK int lade_pipeline_create(struct lade_pipeline **pipeline, const struct lade_image *input,
+                                                  const struct lade_alloc *alloc);
 
 /* NULL is allowed. */
 LADE_API void lade_pipeline_destroy(struct lade_pipeline *pipeline);
