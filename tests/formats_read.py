@@ -14,13 +14,22 @@ import random
 import struct
 import subprocess
 import sys
+import types
 import warnings
 
 import numpy as np
-import tfrecord
 import webdataset
 from PIL import Image
-from tfrecord.tools import tfrecord2idx
+
+# The package tfrecord imports PyTorch for data sets that are not used here. Others must not see the empty module.
+torch = {name: types.ModuleType(name) for name in ("torch", "torch.utils", "torch.utils.data")}
+torch["torch"].utils, torch["torch.utils"].data = torch["torch.utils"], torch["torch.utils.data"]
+torch["torch.utils.data"].IterableDataset = object
+sys.modules.update(torch)
+import tfrecord
+
+for name in torch:
+    del sys.modules[name]
 
 warnings.filterwarnings("ignore")
 DUMP, LADE, FOLDER = sys.argv[1:]
