@@ -165,6 +165,30 @@ def tar_samples():
     return f"{len(ours)} samples, {len(fields)} fields"
 
 
+def scaled_images():
+    """tar and TFRecord: images are scaled as in a folder of images"""
+    os.makedirs(path("pictures"))
+    writer = tfrecord.TFRecordWriter(path("pictures.tfrecord"))
+    for i in range(5):
+        encoded = png(i, (20 + i, 30))
+        with open(path(f"pictures/{i}.png"), "wb") as file:
+            file.write(encoded)
+        writer.write({"image": (encoded, "byte")})
+    writer.close()
+    with webdataset.TarWriter(path("pictures.tar")) as file:
+        for i in range(5):
+            file.write({"__key__": str(i), "png": png(i, (20 + i, 30))})
+    theirs = [next(iter(sample.values())) for sample in dump(f"images:{path('pictures')},size=12x16")[2]]
+    for source in (f"tar:{path('pictures.tar')},size=12x16", f"tfrecord:{path('pictures.tfrecord')},size=12x16"):
+        same([next(iter(sample.values())) for sample in dump(source)[2]], theirs, source)
+    try:
+        dump("tar:" + path("pictures.tar"))
+    except AssertionError as error:
+        assert "size=HEIGHTxWIDTH scales all to one" in str(error), error
+    else:
+        raise AssertionError("images of several sizes were read without size=")
+
+
 def npz_arrays():
     """npz: stored and compressed, written by NumPy"""
     x, y = digits()
@@ -234,7 +258,7 @@ def digits_everywhere():
     return f"{len(sources)} sources, 2 parts, 2 epochs"
 
 
-for function in (tfrecord_numbers, tfrecord_images, tar_samples, npz_arrays, tokens, digits_everywhere):
+for function in (tfrecord_numbers, tfrecord_images, tar_samples, scaled_images, npz_arrays, tokens, digits_everywhere):
     check(function)
 print(f"{counts['PASS']} passed, {counts['FAIL']} failed, 0 skipped")
 sys.exit(1 if counts["FAIL"] else 0)

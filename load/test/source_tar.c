@@ -198,8 +198,14 @@ Test(tar, json)
     cr_assert_eq(json("{\"b\": {\"a\": 1}, \"a\": 2}", "a", &found, to), LADE_OK);
     cr_assert_eq(to[0], 2);
     cr_assert_eq(json("{\"b\": {\"a\": 1}}", "a", &found, to), LADE_DAMAGED);
-    char deep[300];
-    memset(deep, '[', 299);
-    deep[299] = 0;
-    cr_assert_eq(json(deep, NULL, &found, to), LADE_DAMAGED);
+    for (int depth = 63; depth < 66; depth++) {
+        char deep[300] = "";
+        memset(deep, '[', (size_t)depth);
+        memset(deep + depth, ']', (size_t)depth);
+        const bool fits = depth < 65; /* the last array is at this depth */
+        cr_assert_eq(json(deep, "a", &found, to), LADE_DAMAGED);
+        char whole[400];
+        snprintf(whole, sizeof whole, "{\"b\": %s, \"a\": 2}", deep);
+        cr_assert_eq(json(whole, "a", &found, to), fits ? LADE_OK : LADE_DAMAGED, "depth %d", depth);
+    }
 }
