@@ -52,18 +52,21 @@ static bool number_at(const uint8_t *at, size_t length, uint64_t *to)
     return i == length || at[i] == 0 || at[i] == ' ';
 }
 
-/* Old programs added signed characters. */
+/* The sum of all bytes, with spaces in place of the checksum itself. Old programs added signed characters. */
 static bool checks(const uint8_t *header)
 {
     uint64_t stored;
-    uint32_t sum = 0, high = 0;
+    uint32_t sum = 8 * ' ', high = 0;
 
-    for (size_t i = 0; i < BLOCK; i++) {
-        const bool field = i >= 148 && i < 156;
-        sum += field ? ' ' : header[i];
-        high += !field && header[i] >= 0x80;
-    }
-    return number_at(header + 148, 8, &stored) && (stored == sum || stored == (uint64_t)sum - 256 * high);
+    for (size_t i = 0; i < BLOCK; i++)
+        sum += header[i];
+    for (size_t i = 148; i < 156; i++)
+        sum -= header[i];
+    if (!number_at(header + 148, 8, &stored))
+        return false;
+    for (size_t i = 0; i < BLOCK && stored != sum; i++)
+        high += header[i] >= 0x80 && (i < 148 || i >= 156);
+    return stored == sum || stored == (uint64_t)sum - 256 * high;
 }
 
 static bool is_zero(const uint8_t *block)
@@ -162,7 +165,7 @@ static size_t key_length(const char *name)
 }
 
 /* The header at *at: type and size of what follows it; LADE_EMPTY at the end. */
-static int read_header(struct lade_bytes file, uint64_t at, struct before *b, uint8_t *type, uint64_t *size,
+static int read_header(struct lade_bytes file, uint64_t at, bool check, struct before *b, uint8_t *type, uint64_t *size,
                        struct lade_error *error)
 {
     const uint8_t *header = file.data + at;
@@ -173,7 +176,7 @@ static int read_header(struct lade_bytes file, uint64_t at, struct before *b, ui
         return wrong(file, at, "ends inside the header of a member", error);
     if (is_zero(header))
         return LADE_EMPTY;
-    if (!checks(header))
+    if (check && !checks(header))
         return wrong(file, at, at ? "the checksum of a header is wrong" : "is not tar: it begins with other bytes",
                      error);
     *type = header[156];
@@ -192,7 +195,7 @@ static int read_header(struct lade_bytes file, uint64_t at, struct before *b, ui
 }
 
 /* The next member, which is a file; *at becomes the end of it. */
-static int next_member(struct lade_bytes file, uint64_t *at, struct member *m, struct lade_error *error)
+static int next_member(struct lade_bytes file, uint64_t *at, bool check, struct member *m, struct lade_error *error)
 {
     struct before b; /* without clearing its name, for each member */
     uint8_t type = 0;
@@ -202,7 +205,7 @@ static int next_member(struct lade_bytes file, uint64_t *at, struct member *m, s
     b.named = b.sized = false;
     b.size = 0;
     m->begin = *at;
-    while ((status = read_header(file, *at, &b, &type, &size, error)) == LADE_OK) {
+    while ((status = read_header(file, *at, check, &b, &type, &size, error)) == LADE_OK) {
         const uint64_t header = *at, data = header + BLOCK, padded = (size + BLOCK - 1) / BLOCK * BLOCK;
         *at = padded > file.size - data ? file.size : data + padded;
         if (type == 'x')
@@ -228,12 +231,12 @@ static int next_member(struct lade_bytes file, uint64_t *at, struct member *m, s
 }
 
 /* The next member that is part of a sample. */
-static int next_keyed(struct lade_bytes file, uint64_t *at, struct member *m, struct lade_error *error)
+static int next_keyed(struct lade_bytes file, uint64_t *at, bool check, struct member *m, struct lade_error *error)
 {
     int status;
 
     do
-        status = next_member(file, at, m, error);
+        status = next_member(file, at, check, m, error);
     while (status == LADE_OK && m->key == 0);
     return status;
 }
@@ -246,13 +249,13 @@ static bool same_key(const struct member *a, const struct member *b)
 static int next_sample(struct lade_bytes file, uint64_t *at, uint64_t *begin, struct lade_error *error)
 {
     struct member first, more;
-    int status = next_keyed(file, at, &first, error);
+    int status = next_keyed(file, at, true, &first, error);
 
     if (status != LADE_OK)
         return status;
     *begin = first.begin;
     uint64_t end = *at;
-    while ((status = next_keyed(file, &end, &more, error)) == LADE_OK && same_key(&first, &more))
+    while ((status = next_keyed(file, &end, true, &more, error)) == LADE_OK && same_key(&first, &more))
         *at = end;
     if (status == LADE_OK)
         *at = more.begin;
@@ -277,12 +280,13 @@ static int visit_sample(struct lade_bytes file, uint64_t begin, bool check, lade
 {
     struct member first, more;
     uint64_t at = begin;
-    int status = next_keyed(file, &at, &first, error);
+    int status = next_keyed(file, &at, false, &first, error);
 
-    (void)check; /* headers have checksums, the data has none */
+    (void)check; /* the data has no checksum; those of the headers were checked when the samples were found */
     if (status == LADE_OK)
         status = visit_member(file, &first, visitor, context, error);
-    while (status == LADE_OK && (status = next_keyed(file, &at, &more, error)) == LADE_OK && same_key(&first, &more))
+    while (status == LADE_OK && (status = next_keyed(file, &at, false, &more, error)) == LADE_OK &&
+           same_key(&first, &more))
         status = visit_member(file, &more, visitor, context, error);
     return status == LADE_EMPTY ? LADE_OK : status;
 }
@@ -290,7 +294,7 @@ static int visit_sample(struct lade_bytes file, uint64_t begin, bool check, lade
 static int name_sample(struct lade_bytes file, uint64_t begin, char *to, size_t size)
 {
     struct member m;
-    int status = next_keyed(file, &begin, &m, NULL);
+    int status = next_keyed(file, &begin, false, &m, NULL);
 
     if (status == LADE_OK)
         (void)snprintf(to, size, "%.*s", (int)m.key, m.name);
