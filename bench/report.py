@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tables on standard output."""
+"""Tables on standard output, and as a picture."""
+from draw import bars
 
 
 def number(value):
@@ -61,3 +62,27 @@ def print_promises(promises):
               f"{row['sense']} {row['promise']:g}: {verdict}")
     if not promises:
         print("  nothing: no peer is installed")
+
+
+def panel(table, alone, promises):
+    """A table as bars, with the promises of its case."""
+    kind = ", more is better" if table.higher else ", less is better"
+    rows = [row for row in table.rows() if row["unit"] != "ratio"]
+    return bars.Panel(
+        table.title if alone else table.case, table.unit + kind + (", unsteady" if table.unsteady else ""),
+        [bars.Bar(row["candidate"], row["median"], number(row["median"]), *row["quartiles"], row["candidate"].startswith("lade"))
+         for row in rows],
+        [f"{named(p)}: {number(p['value'])} ({p['sense']} {p['promise']:g}: {p['verdict']})" for p in promises if p["case"] == table.case])
+
+
+def picture(name, tables, promises):
+    """Medians as bars; tables of one case, such as those of several numbers of threads, side by side."""
+    cases = {}
+    for table in tables:
+        cases.setdefault(table.case.split()[0], []).append(table)
+    state = tables[0].state()["before"]
+    note = (f"medians; line: quartiles. At the start: line ping-pong {state['pingpong_ns']:.0f} ns, "
+            f"two cores {state['speedup']:.2f} times one.")
+    return bars.draw(f"bench/run {name}", note, [
+        bars.Group(group[0].title.rsplit(", ", 1)[0], [panel(table, len(group) == 1, promises) for table in group])
+        for group in cases.values()])

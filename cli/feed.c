@@ -90,7 +90,7 @@ static void help(void)
          "  --no-check            do not count, and keep nothing in memory per sample\n"
          "  --json FILE           write the report as JSON; - is standard output, and the text goes to standard error\n"
          "  --html FILE           write the report as a page with plots\n"
-         "  --timeline FILE       draw the batches from the workers to the device against time (SVG)\n"
+         "  --timeline            add the first batches against time, from the workers to the consumer, to these two\n"
          "  --help                show this text");
     puts("\n"
          "examples:\n"
@@ -100,7 +100,7 @@ static void help(void)
          "  lade feed images:/tmp/pictures,size=64x64 --split-table images.split --fault skip --json -\n"
          "  lade feed synthetic:count=1000000 --consumer null --save state --save-every 100\n"
          "  lade feed synthetic:count=1000000 --consumer null --save state --resume state\n"
-         "  lade feed --device opencl --epochs 5 --timeline slots.svg\n"
+         "  lade feed --device opencl --epochs 5 --timeline --html report.html\n"
          "  lade feed synthetic:count=endless --stream 10000 --batches 1000\n"
          "\n"
          "exit codes: 0 done, 1 a sample was lost, repeated or damaged, or there were too many faults, 2 wrong use,\n"
@@ -175,6 +175,7 @@ enum {
     PAD,
     FLIP,
     NORMALISE,
+    TIMELINE,
     CHECK,
     NO_CHECK, /* options up to here take no value */
     SPLIT_TABLE,
@@ -182,8 +183,7 @@ enum {
     SAVE,
     LOG,
     JSON,
-    HTML,
-    TIMELINE, /* options up to here take a text */
+    HTML, /* options up to here take a text */
     SHARD,
     FAULT,
     SPLIT,
@@ -219,6 +219,7 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"pad", 0, 0, PAD},
                                       {"flip", 0, 0, FLIP},
                                       {"normalise", 0, 0, NORMALISE},
+                                      {"timeline", 0, 0, TIMELINE},
                                       {"check", 0, 0, CHECK},
                                       {"no-check", 0, 0, NO_CHECK},
                                       {"split-table", 1, 0, SPLIT_TABLE},
@@ -227,7 +228,6 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"log", 1, 0, LOG},
                                       {"json", 1, 0, JSON},
                                       {"html", 1, 0, HTML},
-                                      {"timeline", 1, 0, TIMELINE},
                                       {"shard", 1, 0, SHARD},
                                       {"fault", 1, 0, FAULT},
                                       {"split", 1, 0, SPLIT},
@@ -272,7 +272,8 @@ static void take_switch(struct feed_options *o, int which)
 {
     bool *const place[] = {[DROP_LAST] = &o->drop_last,  [AS_READY] = &o->as_ready,
                            [BALANCED] = &o->balanced,    [PAD] = &o->pad,
-                           [FLIP] = &o->transforms.flip, [NORMALISE] = &o->transforms.normalise};
+                           [FLIP] = &o->transforms.flip, [NORMALISE] = &o->transforms.normalise,
+                           [TIMELINE] = &o->timeline};
 
     if (which == CHECK || which == NO_CHECK)
         o->check = which == CHECK;
@@ -282,9 +283,8 @@ static void take_switch(struct feed_options *o, int which)
 
 static void take_text(struct feed_options *o, int which)
 {
-    const char **const place[] = {
-        [SPLIT_TABLE] = &o->table, [PART] = &o->part_name, [SAVE] = &o->save,        [LOG] = &o->log,
-        [JSON] = &o->json,         [HTML] = &o->html,      [TIMELINE] = &o->timeline};
+    const char **const place[] = {[SPLIT_TABLE] = &o->table, [PART] = &o->part_name, [SAVE] = &o->save,
+                                  [LOG] = &o->log,           [JSON] = &o->json,      [HTML] = &o->html};
 
     *place[which] = optarg;
 }
@@ -350,8 +350,10 @@ static const char *contradiction(const struct feed_options *o)
         return "--stream has no state to save or resume";
     if (o->stream && (o->as_ready || o->balanced))
         return "--stream does not go with --as-ready or --balanced";
-    if ((o->depth || o->timeline) && !o->device)
-        return "--depth and --timeline need --device";
+    if (o->depth && !o->device)
+        return "--depth needs --device";
+    if (o->timeline && !o->json && !o->html)
+        return "--timeline takes no file: it adds to the report of --html or --json";
     if (o->device && o->consumer)
         return "--device is a consumer of its own";
     if (o->save_every && !o->save)
@@ -387,7 +389,7 @@ static bool parse(struct feed_options *o, int argc, char **argv)
             good = take_count(o, c);
         } else if (c <= NO_CHECK) {
             take_switch(o, c);
-        } else if (c <= TIMELINE) {
+        } else if (c <= HTML) {
             take_text(o, c);
         } else {
             good = take_other(o, c);
@@ -434,16 +436,14 @@ static bool write_reports(struct feed *f)
     report_words(f->o.json && !strcmp(f->o.json, "-") ? stderr : stdout, f, &g);
     /* Write each report, even if another one failed. */
     bool json = write_report(f->o.json, report_json, f, &g);
-    bool timeline = write_report(f->o.timeline, report_timeline, f, &g);
     bool html = write_report(f->o.html, report_html, f, &g);
-    return json && timeline && html;
+    return json && html;
 }
 
 /* A wrong name fails before the run, and a run that does not start keeps the reports of the last one. */
 static bool can_report(const struct feed_options *o)
 {
-    return output_probe("feed", o->json) && output_probe("feed", o->html) && output_probe("feed", o->timeline) &&
-           output_probe_file("feed", o->save);
+    return output_probe("feed", o->json) && output_probe("feed", o->html) && output_probe_file("feed", o->save);
 }
 
 static int feed(struct feed *f)

@@ -2,7 +2,8 @@
 /*
  * Declarations shared by the parts of lade feed. feed.c reads the options, feed_setup.c opens source, split and
  * transforms, feed_state.c reads the states of earlier runs, feed_run.c moves batches from the loader to the consumer,
- * feed_check.c counts them, feed_figures.c computes the figures of the reports (feed_report.c, feed_html.c).
+ * feed_check.c counts them, feed_trace.c keeps their steps, feed_figures.c computes the figures of the reports
+ * (feed_report.c, feed_html.c).
  */
 #ifndef LADE_CLI_FEED_H
 #define LADE_CLI_FEED_H
@@ -14,7 +15,7 @@
 
 typedef unsigned long long big; /* for printf */
 
-enum { POINTS = 512 };                       /* of a curve */
+enum { POINTS = 512, TRACE_STEPS = 1024 };   /* of a curve; seven per batch at most */
 enum { FAULTS_NAMED = 20, JOINED_MAX = 64 }; /* samples that a report names; states that --resume joins */
 
 struct feed_transforms {
@@ -26,7 +27,7 @@ struct feed_transforms {
 };
 
 struct feed_options {
-    const char *source, *consumer, *device, *table, *part_name, *save, *log, *json, *html, *timeline;
+    const char *source, *consumer, *device, *table, *part_name, *save, *log, *json, *html;
     const char *resume[JOINED_MAX];
     unsigned resumes;
     uint64_t epochs, batches, batch, threads, slots, depth, seed, split_seed, stream, faults_max, save_every, work,
@@ -35,7 +36,7 @@ struct feed_options {
     unsigned parts;
     uint64_t shard, shards;
     unsigned part; /* found by part_name when the split is open */
-    bool as_ready, balanced, pad, drop_last;
+    bool as_ready, balanced, pad, drop_last, timeline;
     bool random_seed;                 /* --seed random: the loader draws it */
     bool weights_given, split_seeded; /* --split or --split-seed was given; --split-seed was given */
     enum lade_fault fault;
@@ -96,20 +97,12 @@ struct learnt {
     struct curve loss;
 };
 
-/* Results of --device: times in seconds, and the first steps of the batches. */
-enum { DEVICE_STEPS = 4096 };
-struct device_step {
-    double at;
-    uint64_t number;
-    unsigned slot;
-    int step; /* an enum lade_loader_step */
-};
+/* Results of --device: times in seconds. */
 struct device_figures {
     bool on;
-    unsigned depth, steps;
+    unsigned depth;
     double copy, compute; /* sum of all batches */
     uint64_t bytes, consumer_waits;
-    struct device_step step[DEVICE_STEPS];
 };
 
 struct feed;
@@ -127,8 +120,6 @@ struct consumer {
     void (*close)(void *self);
 };
 extern const struct consumer consumer_null, consumer_softmax, consumer_device;
-/* For the picture of --timeline; context is the feed. */
-void device_trace(void *context, enum lade_loader_step step, uint64_t number, unsigned slot, int64_t at);
 
 struct feed {
     struct feed_options o;
@@ -151,6 +142,8 @@ struct feed {
     struct lade_device *gpu; /* NULL: there is none */
     struct device_figures device;
     struct curve speed; /* seconds, samples so far */
+    struct lade_report_step step[TRACE_STEPS];
+    unsigned steps;
     uint64_t batches, samples, bytes, saves;
     bool lost; /* a batch from the loader did not reach the consumer, so the loader's state is ahead */
     uint64_t first_epoch, epochs; /* of the batches delivered; 0 for an endless stream */
@@ -190,7 +183,14 @@ struct figures {
         char text[512];
     } fault[FAULTS_NAMED];
     unsigned faults;
+    struct lade_report_step step[TRACE_STEPS];
 };
+
+/* Keeps the first steps of a run, for --timeline; context is the feed. */
+lade_loader_trace feed_trace;
+/* Selects the steps of the batches that the timeline shows. */
+void figure_steps(const struct feed *f, struct figures *g);
+
 /* Bytes of anonymous memory of this process; 0 if the system does not report it. */
 uint64_t anonymous_memory(void);
 
@@ -210,7 +210,5 @@ double drawn_share(const struct feed *f, unsigned c);
 void report_words(FILE *to, const struct feed *f, const struct figures *g);
 void report_json(FILE *to, const struct feed *f, const struct figures *g);
 void report_html(FILE *to, const struct feed *f, const struct figures *g);
-/* Slots over time, as a picture (SVG). */
-void report_timeline(FILE *to, const struct feed *f, const struct figures *g);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include <lade/convert.h>
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +19,6 @@ struct device {
     uint64_t used;
     uint64_t epoch; /* of the last batch */
     struct learnt learnt;
-
-    /* The first steps, for the timeline. */
-    pthread_mutex_t trace_mutex;
 };
 
 static int refuse(struct lade_error *error, const char *why)
@@ -48,18 +44,6 @@ bool device_table(const struct feed *f, float *table, uint32_t *pixels, uint32_t
     return lade_convert_table(table, 1, 1.0 / 255, &mean, &deviation) == LADE_OK;
 }
 
-void device_trace(void *context, enum lade_loader_step step, uint64_t number, unsigned slot, int64_t at)
-{
-    struct feed *f = context;
-    struct device *d = f->consumer_self;
-    struct device_figures *g = &f->device;
-
-    pthread_mutex_lock(&d->trace_mutex);
-    if (g->steps < DEVICE_STEPS)
-        g->step[g->steps++] = (struct device_step){(double)at * 1e-9, number, slot, (int)step};
-    pthread_mutex_unlock(&d->trace_mutex);
-}
-
 static int explain(const struct device *d, int status, struct lade_error *error)
 {
     if (status == LADE_OK || *error->text)
@@ -79,7 +63,6 @@ static void device_close(void *self)
         d->work->close(d->work_self);
     lade_device_close(d->feed->gpu);
     d->feed->gpu = NULL;
-    pthread_mutex_destroy(&d->trace_mutex);
     free(d);
 }
 
@@ -103,7 +86,6 @@ static int device_open(void **self, struct feed *f, struct lade_error *error)
     if (!strcmp(f->o.device, "opencl"))
         d->work = &work_opencl;
 #endif
-    pthread_mutex_init(&d->trace_mutex, NULL);
     int status = lade_device_open(&f->gpu, &config, error);
     if (status == LADE_ABSENT)
         status = error->status = LADE_DEVICE; /* an error of this machine, not of a sample */

@@ -195,6 +195,7 @@ static void fill_report(const struct feed *f, struct figures *g)
         r->loss = (struct lade_report_curve){l->loss.x, l->loss.y, l->loss.points};
     }
     r->speed = (struct lade_report_curve){f->speed.x, f->speed.y, f->speed.points};
+    figure_steps(f, g);
 }
 
 void feed_figure(struct feed *f, struct figures *g)

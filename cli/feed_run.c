@@ -70,10 +70,8 @@ static int start(struct feed *f, struct lade_loader **loader)
         .faults_max = o->faults_max,
         .device = f->gpu,
         .depth = (unsigned)o->depth,
-#ifdef LADE_GPU
-        .trace = f->o.timeline ? device_trace : NULL,
+        .trace = o->timeline ? feed_trace : NULL,
         .trace_context = f,
-#endif
     };
 
     if (o->resumes == 0)

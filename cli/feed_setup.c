@@ -143,7 +143,7 @@ static int part_in_table(struct feed *f, struct lade_split *table, enum lade_spl
 static int translate(struct feed *f, struct lade_split *table, enum lade_split_store store)
 {
     for (uint64_t i = 0; i < f->info->count && !feed_signal(); i++) {
-        const uint64_t key = lade_source_key(f->source, i);
+        const uint64_t key = lade_source_group(f->source, i);
         uint8_t bytes[8];
         char name[256];
         unsigned part = 0;
@@ -253,7 +253,7 @@ static void classify(struct feed *f, uint64_t i)
     int64_t label = 0;
     struct lade_error error;
 
-    if (f->split && lade_split_route_word(f->split, lade_source_key(f->source, i), &part) != LADE_OK)
+    if (f->split && lade_split_route_word(f->split, lade_source_group(f->source, i), &part) != LADE_OK)
         return; /* in no part */
     if (f->tally.on && part == f->o.part)
         tally_member(&f->tally, i);

@@ -156,6 +156,8 @@ static enum claimed claim_batch(struct lade_worker *w)
             atomic_store_explicit(&w->batch, 0, memory_order_relaxed);
             return due == NO_MORE ? NO_MORE : NO_ROOM;
         }
+        if (l->fields) /* planning calls the source, which may not return */
+            atomic_store_explicit(&w->batch, w->job.batch + 1, memory_order_relaxed);
         plan(w);
         word[0]++;
         memcpy(word + 1, &w->job.end, sizeof w->job.end);

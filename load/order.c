@@ -23,7 +23,7 @@ static bool is_member(const struct lade_order *o, uint64_t id)
     unsigned part = LADE_SPLIT_NO_PART;
 
     return !o->split ||
-           (lade_split_route_word(o->split, lade_source_key(o->source, id), &part) == LADE_OK && part == o->part);
+           (lade_split_route_word(o->split, lade_source_group(o->source, id), &part) == LADE_OK && part == o->part);
 }
 
 /* A separate thread scans the source, because it must be registered with liburcu, whatever the caller is. */
@@ -47,7 +47,7 @@ static void count_members(struct survey *s)
     o->members = 0;
     for (uint64_t i = 0; i < count && s->status == LADE_OK; i++) {
         unsigned part = LADE_SPLIT_NO_PART;
-        int status = lade_split_route_word(o->split, lade_source_key(o->source, i), &part);
+        int status = lade_split_route_word(o->split, lade_source_group(o->source, i), &part);
         if (status == LADE_NO_MEMORY || status == LADE_LIMITED || status == LADE_TOO_MANY || status == LADE_INVALID)
             s->status = lade_fail(s->error, status, NULL, LADE_NO_OFFSET, "the split could not decide sample %llu: %s",
                                   (unsigned long long)i, lade_status_text(status));

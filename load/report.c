@@ -372,6 +372,63 @@ static void put_learnt(struct json *j, const struct lade_report *r)
     end(j, "}");
 }
 
+/* The phases of a batch, each from one step to another; where the device copies, a batch waits until it is copied. */
+static const struct phase {
+    enum lade_loader_step begin, end;
+    const char *name;
+} phases[] = {{LADE_STEP_MAKE, LADE_STEP_MADE, "write"},
+              {LADE_STEP_MADE, LADE_STEP_TAKEN, "wait"},
+              {LADE_STEP_COPY, LADE_STEP_COPIED, "copy"},
+              {LADE_STEP_TAKEN, LADE_STEP_RELEASED, "use"}};
+
+/* The end of the phase that begins with step s; a phase that has not ended ends with the last step. */
+static int64_t phase_end(const struct lade_report *r, const struct lade_report_step *s, const struct phase *p,
+                         int64_t last)
+{
+    const enum lade_loader_step end = s->step == LADE_STEP_MADE && r->device_depth > 0 ? LADE_STEP_COPIED : p->end;
+
+    for (size_t i = 0; i < r->steps; i++)
+        if (r->step[i].step == end && r->step[i].number == s->number)
+            return r->step[i].at > s->at ? r->step[i].at : s->at;
+    return last;
+}
+
+static void put_phase(struct json *j, const struct lade_report *r, const struct lade_report_step *s, int64_t first,
+                      int64_t last)
+{
+    const bool on_host = r->device_depth == 0 || s->step == LADE_STEP_MAKE || s->step == LADE_STEP_MADE;
+
+    for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
+        const struct phase *p = &phases[i];
+        if (p->begin != s->step)
+            continue;
+        begin(j, NULL, "{");
+        whole(j, "batch", s->number);
+        text(j, "phase", p->name);
+        text(j, "on", on_host ? "host" : "device");
+        whole(j, "slot", s->slot);
+        number(j, "begin", (double)(s->at - first) * 1e-9);
+        number(j, "end", (double)(phase_end(r, s, p, last) - first) * 1e-9);
+        end(j, "}");
+    }
+}
+
+static void put_timeline(struct json *j, const struct lade_report *r)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN;
+
+    if (r->steps == 0)
+        return;
+    for (size_t i = 0; i < r->steps; i++) {
+        first = r->step[i].at < first ? r->step[i].at : first;
+        last = r->step[i].at > last ? r->step[i].at : last;
+    }
+    begin(j, "timeline", "[");
+    for (size_t i = 0; i < r->steps; i++)
+        put_phase(j, r, &r->step[i], first, last);
+    end(j, "]");
+}
+
 int lade_report_json_sized(const struct lade_report *report, size_t size, lade_report_write *write, void *context)
 {
     struct lade_report room;
@@ -393,6 +450,7 @@ int lade_report_json_sized(const struct lade_report *report, size_t size, lade_r
     put_learnt(&j, r);
     curve(&j, "speed", "seconds", "samples", &r->speed);
     curve(&j, "loss", "batch", "loss", &r->loss);
+    put_timeline(&j, r);
     end(&j, "}\n");
     flush(&j);
     return j.status;

@@ -98,6 +98,38 @@ static int check_field(const struct lade_schema *schema, unsigned f, const char 
     return LADE_OK;
 }
 
+#define PIECE 256 /* bytes of a key that are read at a time */
+
+uint64_t lade_source_number(const struct lade_source *source, uint64_t i, unsigned field)
+{
+    /* Reading does not change a source; only the callbacks take it without const. */
+    struct lade_source *reads = (struct lade_source *)(uintptr_t)source;
+    const struct lade_field *f = &source->field[field];
+    const size_t step = lade_field_bytes(f);
+    struct lade_view views[LADE_FIELDS_MAX] = {{0}}, *view = &views[field];
+    uint64_t length, hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a (Fowler, Noll, Vo 1991) */
+    uint8_t piece[PIECE];
+    int64_t integer;
+
+    if (lade_source_length(reads, i, field, &length, NULL) != LADE_OK)
+        return i;
+    view->data = piece;
+    for (; view->from < length; view->from += view->length) {
+        view->length = length - view->from < PIECE / step ? length - view->from : PIECE / step;
+        if (lade_source_read_views(reads, i, views, NULL) != LADE_OK)
+            return i;
+        if (f->ragged_max == 0 && step == lade_dtype_size(f->dtype) && lade_dtype_is_integer(f->dtype)) {
+            if (lade_integer_at(f->dtype, piece, &integer))
+                return (uint64_t)integer;
+            memcpy(&length, piece, sizeof length); /* a LADE_U64 above 2^63 */
+            return length;
+        }
+        for (size_t b = 0; b < (size_t)view->length * step; b++)
+            hash = (hash ^ piece[b]) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
 static bool is_field(const struct lade_schema *schema, int field)
 {
     return field == LADE_NO_FIELD || (field >= 0 && (unsigned)field < schema->fields);
@@ -115,6 +147,12 @@ int lade_schema_check(const struct lade_schema *schema, const char *kind, struct
     if (!is_field(schema, schema->label) || !is_field(schema, schema->key) || !is_field(schema, schema->group))
         return lade_fail(error, LADE_INVALID, kind, LADE_NO_OFFSET, "label, key or group is none of the %u fields",
                          schema->fields);
+    const int keys[] = {schema->key, schema->group};
+    for (int k = 0; k < 2; k++)
+        if (keys[k] != LADE_NO_FIELD && lade_field_bytes(&schema->field[keys[k]]) > PIECE)
+            return lade_fail(error, LADE_INVALID, kind, LADE_NO_OFFSET,
+                             "field '%s' is a key or group, but a value, or a step of it, has more than %d bytes",
+                             schema->field[keys[k]].name, PIECE);
     if (schema->label == LADE_NO_FIELD)
         return LADE_OK;
     const struct lade_field *label = &schema->field[schema->label];

@@ -230,7 +230,18 @@ int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, st
 
 uint64_t lade_source_key(const struct lade_source *source, uint64_t i)
 {
-    return source->ops.key && i < source->info.count ? source->ops.key(source->self, i) : i;
+    if (i >= source->info.count)
+        return i;
+    if (source->ops.key)
+        return source->ops.key(source->self, i);
+    return source->schema.key == LADE_NO_FIELD ? i : lade_source_number(source, i, (unsigned)source->schema.key);
+}
+
+uint64_t lade_source_group(const struct lade_source *source, uint64_t i)
+{
+    return source->schema.group == LADE_NO_FIELD || i >= source->info.count
+               ? lade_source_key(source, i)
+               : lade_source_number(source, i, (unsigned)source->schema.group);
 }
 
 void lade_source_name(const struct lade_source *source, uint64_t i, char *to, size_t size)

@@ -170,51 +170,16 @@ static void name_members(void *self, uint64_t i, char *to, size_t size)
         (void)snprintf(to, size, "%llu", (unsigned long long)i);
 }
 
-/* FNV-1a (Fowler, Noll, Vo 1991). */
-static uint64_t hash_of(const void *bytes, size_t size)
-{
-    const uint8_t *at = bytes;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-/* The key field: the value of an integer, else a hash of the bytes in the file; LADE_OK if the sample has it. */
-static int key_field(const struct lade_members *m, uint64_t i, uint64_t *key)
-{
-    const unsigned f = (unsigned)m->schema.key;
-    const struct lade_field *field = &m->field[f].field;
-    uint8_t bytes[8] = {0};
-    int64_t number = 0;
-    struct located l;
-    int status = locate(m, i, false, &l, NULL);
-
-    if (status != LADE_OK || !l.value[f].data)
-        return status == LADE_OK ? LADE_DAMAGED : status;
-    *key = hash_of(l.value[f].data, l.value[f].size);
-    if (field->ragged_max || lade_field_elements(field) != 1 || !lade_dtype_is_integer(field->dtype))
-        return LADE_OK;
-    status = read_field(m, i, f, &l, &(struct lade_view){bytes, 0, 1}, NULL);
-    if (status == LADE_OK && lade_integer_at(field->dtype, bytes, &number))
-        *key = (uint64_t)number;
-    return status;
-}
-
-/* By the key field, by the name, or the number. */
+/* FNV-1a (Fowler, Noll, Vo 1991) of the name. */
 static uint64_t key_members(void *self, uint64_t i)
 {
-    const struct lade_members *m = self;
-    uint64_t key = i;
     char name[4097];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-    if (m->schema.key != LADE_NO_FIELD)
-        return key_field(m, i, &key) == LADE_OK ? key : i;
-    if (!m->format->name)
-        return i;
     name_members(self, i, name, sizeof name);
-    return hash_of(name, strlen(name));
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    return hash;
 }
 
 static void close_members(void *self)
@@ -279,7 +244,7 @@ static int make_source(struct lade_source **source, struct lade_members *m, stru
 {
     const struct lade_source_ops ops = {.label = label_members,
                                         .name = m->format->name ? name_members : NULL,
-                                        .key = key_members,
+                                        .key = m->format->name && m->schema.key == LADE_NO_FIELD ? key_members : NULL,
                                         .close = close_members,
                                         .length = length_members,
                                         .read_fields = read_members};

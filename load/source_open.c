@@ -178,7 +178,7 @@ static bool ends_with(const char *text, size_t length, const char *end)
     return length > strlen(end) && !strncmp(text + length - strlen(end), end, strlen(end));
 }
 
-/* Each item is NAME=FILE. A field "label" that is one integer is the label. */
+/* Each item is NAME=FILE. A field "label" that is one integer is the label, "key" and "group" are key and group. */
 static int open_fields(struct lade_source **source, struct items *it)
 {
     struct lade_arrays a = {.kind = it->kind, .label = LADE_NO_FIELD, .key = LADE_NO_FIELD, .group = LADE_NO_FIELD};
@@ -200,6 +200,10 @@ static int open_fields(struct lade_source **source, struct items *it)
         if (status == LADE_OK && !strcmp(array->field.name, "label") && lade_dtype_is_integer(array->field.dtype) &&
             array->field.dims == 0 && !array->offsets)
             a.label = (int)f;
+        if (status == LADE_OK && !strcmp(array->field.name, "key"))
+            a.key = (int)f;
+        if (status == LADE_OK && !strcmp(array->field.name, "group"))
+            a.group = (int)f;
     }
     if (status == LADE_OK)
         return lade_arrays_source(source, &a, maps, count, it->alloc, it->error);

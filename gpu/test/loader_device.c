@@ -2,6 +2,7 @@
 /* Loaders on a device that delays, reorders and poisons. */
 #define _GNU_SOURCE
 #include "../../lib/test/allocator.h"
+#include "../../load/test/fields.h"
 #include "loader_device.h"
 #include "test/forked.h"
 
@@ -89,6 +90,81 @@ Test(loader_device, a_stream_from_memory)
     for (unsigned i = 0; i < COUNT; i++)
         cr_assert_eq(seen[i], 3);
     close_all(l, source);
+}
+
+/* Samples of a batch with several fields that differ, on the device, from those named by the ids. */
+static uint64_t wrong_fields(const struct lade_batch *b)
+{
+    const uint8_t *image = b->tensor[0].data;
+    const int32_t *tokens = b->tensor[1].data, *offsets = b->tensor[3].data;
+    const float *points = b->tensor[2].data;
+    const int64_t *lengths = b->tensor[4].data;
+    const uint64_t row = b->tensor[2].shape->dim[1];
+    uint64_t sum = b->tensor[1].shape->dim[0] != (uint64_t)offsets[b->count];
+
+    for (uint64_t i = 0; i < b->count; i++) {
+        const uint64_t id = b->ids[i];
+        bool right = !memcmp(image + 6 * i, many.image[id], 6) && lengths[i] == (int64_t)points_of(id) &&
+                     offsets[i + 1] - offsets[i] == (int32_t)tokens_of(id) && b->labels[i] == many.label[id];
+        for (uint64_t k = 0; right && k < tokens_of(id); k++)
+            right = tokens[(uint64_t)offsets[i] + k] == token(id, k);
+        for (uint64_t k = 0; right && k < row; k++)
+            right = points[2 * (i * row + k)] == (k < points_of(id) ? (float)token(id, k) : 7);
+        sum += !right;
+    }
+    return sum;
+}
+
+/* All fields of a batch arrive in one copy, of as many bytes as the batch has; each can be exported and held. */
+Test(loader_device, several_fields)
+{
+    static const float seven = 7;
+    const struct lade_loader_field fields[] = {{.name = "image"},
+                                               {.name = "tokens", .ragged = LADE_RAGGED_CONCATENATED, .total = 40},
+                                               {.name = "points", .padding = &seven, .wide = true}};
+
+    for (unsigned c = 0; c < 4; c++) {
+        struct faulty_config faulty = {.seed = c, .rest = 40, .late = 60, .poison_staging = true};
+        struct lade_source *source = open_many();
+        struct lade_loader_config config = {.source = source,
+                                            .threads = 2,
+                                            .slots = 1 + c,
+                                            .depth = 1 + c,
+                                            .epochs = 3,
+                                            .seed = c,
+                                            .field = fields,
+                                            .fields = 3};
+        struct lade_loader *l = open_on(&faulty_backend, &faulty, &config);
+        struct faulty_stream *stream = faulty_stream(lade_device_native(device, 0));
+        struct lade_loader_stats stats;
+        struct lade_batch b;
+        unsigned seen[MANY_COUNT] = {0};
+        uint64_t batches = 0;
+        int status;
+        while ((status = lade_loader_next(l, &b, LADE_FOREVER, &error)) == LADE_OK) {
+            struct DLManagedTensorVersioned *held[5];
+            cr_assert(b.tensors == 5 && !b.samples && b.ready);
+            cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER), LADE_OK);
+            cr_assert_eq(wrong_fields(&b), 0);
+            for (uint64_t i = 0; i < b.count; i++)
+                seen[b.ids[i]]++;
+            for (unsigned t = 0; t < 5; t++)
+                cr_assert_eq(lade_loader_export(l, &b, t, LADE_DONE_STREAM, stream, &held[t]), LADE_OK);
+            cr_assert_eq(lade_loader_release_after(l, &b, LADE_DONE_STREAM, stream), LADE_OK);
+            for (unsigned t = 0; t < 5; t++) {
+                cr_assert_eq(held[t]->dl_tensor.shape[0], (int64_t)b.tensor[t].shape->dim[0]);
+                held[t]->deleter(held[t]);
+            }
+            batches++;
+        }
+        cr_assert_eq(status, LADE_CLOSED);
+        lade_loader_stats(l, &stats);
+        cr_assert_eq(stats.copied, batches);
+        cr_assert_lt(stats.copied_bytes, batches * stats.slot_bytes);
+        for (unsigned i = 0; i < MANY_COUNT; i++)
+            cr_assert_eq(seen[i], 3);
+        close_all(l, source);
+    }
 }
 
 /* A source and a backend that note addresses: samples are read into the memory that is copied from. */

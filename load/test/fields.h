@@ -5,7 +5,7 @@
 
 #include "loads.h"
 
-enum { MANY = 97, TOKENS = 11, POINTS = 4 };
+enum { MANY_COUNT = 97, TOKENS = 11, POINTS = 4 };
 
 static inline uint64_t tokens_of(uint64_t i)
 {
@@ -23,18 +23,18 @@ static inline int32_t token(uint64_t i, uint64_t k)
 }
 
 static struct {
-    uint8_t image[MANY][2][3];
-    float target[MANY][3];
-    int16_t label[MANY];
-    int32_t token[MANY * TOKENS];
-    int64_t token_offsets[MANY + 1];
-    float point[MANY * POINTS][2];
-    int32_t point_offsets[MANY + 1];
+    uint8_t image[MANY_COUNT][2][3];
+    float target[MANY_COUNT][3];
+    int16_t label[MANY_COUNT];
+    int32_t token[MANY_COUNT * TOKENS];
+    int64_t token_offsets[MANY_COUNT + 1];
+    float point[MANY_COUNT * POINTS][2];
+    int32_t point_offsets[MANY_COUNT + 1];
 } many;
 
 static inline void fill_many(void)
 {
-    for (uint64_t i = 0; i < MANY; i++) {
+    for (uint64_t i = 0; i < MANY_COUNT; i++) {
         for (int k = 0; k < 6; k++)
             many.image[i][k / 3][k % 3] = (uint8_t)(i * 7 + (uint64_t)k);
         for (int k = 0; k < 3; k++)
@@ -63,13 +63,13 @@ static inline struct lade_source *open_many(void)
          .values = many.token,
          .offsets = many.token_offsets,
          .offset_dtype = LADE_I64,
-         .steps = MANY * TOKENS},
+         .steps = MANY_COUNT * TOKENS},
         {.field = {.name = "points", .dtype = LADE_F32, .dims = 1, .dim = {2}},
          .values = many.point,
          .offsets = many.point_offsets,
          .offset_dtype = LADE_I32,
-         .steps = MANY * POINTS}};
-    const struct lade_source_arrays arrays = {.count = MANY, .column = column, .columns = 5, .label = "label"};
+         .steps = MANY_COUNT * POINTS}};
+    const struct lade_source_arrays arrays = {.count = MANY_COUNT, .column = column, .columns = 5, .label = "label"};
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 

@@ -5,6 +5,7 @@
 #include "states.h"
 
 #include <lade/dlpack.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* Tensor number of the values, lengths or offsets of a field. */
@@ -16,7 +17,7 @@ static unsigned tensor_of(const struct lade_loader *l, const char *name, enum la
     for (unsigned t = 0; t < count; t++)
         if (!strcmp(info[t].name, name) && info[t].kind == kind)
             return t;
-    cr_assert_fail("no tensor %s", name);
+    cr_assert(false, "no tensor %s", name);
     return 0;
 }
 
@@ -116,7 +117,7 @@ Test(loader_fields, all_fields_by_default)
     const struct lade_loader_config config = {.source = source, .batch = 8, .threads = 2, .epochs = 2, .seed = 3};
     struct lade_loader *l = open_loader(&config);
     const struct expected e = {.row = same, .length = tokens_of};
-    unsigned count, seen[MANY] = {0};
+    unsigned count, seen[MANY_COUNT] = {0};
     struct lade_batch b;
 
     const struct lade_tensor_info *info = lade_loader_tensors(l, &count);
@@ -133,7 +134,7 @@ Test(loader_fields, all_fields_by_default)
             seen[b.ids[row]]++;
         lade_loader_release(l, &b);
     }
-    for (unsigned i = 0; i < MANY; i++)
+    for (unsigned i = 0; i < MANY_COUNT; i++)
         cr_assert_eq(seen[i], 2);
     lade_loader_destroy(l);
     lade_source_close(source);
@@ -193,7 +194,7 @@ Test(loader_fields, forms_of_a_ragged_field)
             samples += b.count;
             lade_loader_release(l, &b);
         }
-        cr_assert_eq(samples, MANY);
+        cr_assert_eq(samples, MANY_COUNT);
         lade_loader_destroy(l);
     }
     lade_source_close(source);
@@ -308,7 +309,7 @@ Test(loader_fields, batches_by_their_steps)
         struct lade_loader *l = open_loader(&config);
         struct lade_loader_stats stats;
         struct lade_batch b;
-        unsigned seen[MANY] = {0}, shorter = 0;
+        unsigned seen[MANY_COUNT] = {0}, shorter = 0;
         uint64_t steps = 0, rows = 0, longest = 0;
         bool last = true;
         lade_loader_stats(l, &stats);
@@ -329,7 +330,7 @@ Test(loader_fields, batches_by_their_steps)
             shorter += rows < 12;
             lade_loader_release(l, &b);
         }
-        for (unsigned i = 0; i < MANY; i++)
+        for (unsigned i = 0; i < MANY_COUNT; i++)
             cr_assert_eq(seen[i], 2);
         cr_assert_gt(shorter, 10);
         lade_loader_destroy(l);
@@ -359,7 +360,7 @@ Test(loader_fields, resumes_exactly)
         lade_loader_release(l, &b);
     }
     lade_loader_destroy(l);
-    cr_assert_gt(batches, 2 * MANY / 7);
+    cr_assert_gt(batches, 2 * MANY_COUNT / 7);
     for (uint64_t stop = 0; stop < batches; stop++) {
         l = open_loader(&config);
         for (uint64_t i = 0; i < stop; i++) {
@@ -385,8 +386,8 @@ Test(loader_fields, resumes_exactly)
 /* Whether a state of the first source is refused with the second. */
 static bool is_other(const struct lade_source_column *first, const struct lade_source_column *second)
 {
-    const struct lade_source_arrays one = {.count = MANY, .column = first, .columns = 1};
-    const struct lade_source_arrays two = {.count = MANY, .column = second, .columns = 1};
+    const struct lade_source_arrays one = {.count = MANY_COUNT, .column = first, .columns = 1};
+    const struct lade_source_arrays two = {.count = MANY_COUNT, .column = second, .columns = 1};
     struct lade_loader_config config = {.batch = 5, .threads = 1};
     struct lade_loader *l;
 
@@ -408,8 +409,8 @@ static bool is_other(const struct lade_source_column *first, const struct lade_s
 /* A source with the same number of samples, but another name, type, shape or length, is another source. */
 Test(loader_fields, states_of_other_schemas_are_refused)
 {
-    static const int32_t value[2 * MANY];
-    static int64_t offsets[2][MANY + 1];
+    static const int32_t value[2 * MANY_COUNT];
+    static int64_t offsets[2][MANY_COUNT + 1];
     const struct lade_source_column first = {.field = {.name = "a", .dtype = LADE_I32}, .values = value};
     struct lade_source_column ragged[2], other = first;
 
@@ -421,18 +422,51 @@ Test(loader_fields, states_of_other_schemas_are_refused)
     other.field = (struct lade_field){.name = "a", .dtype = LADE_I32, .dims = 1, .dim = {2}};
     cr_assert(is_other(&first, &other));
     for (int i = 0; i < 2; i++) {
-        for (int64_t k = 0; k <= MANY; k++)
+        for (int64_t k = 0; k <= MANY_COUNT; k++)
             offsets[i][k] = k;
         offsets[i][1] = i ? 0 : 2; /* the first sample has two steps, or the second */
         ragged[i] = (struct lade_source_column){.field = {.name = "a", .dtype = LADE_I32},
                                                 .values = value,
                                                 .offsets = offsets[i],
                                                 .offset_dtype = LADE_I64,
-                                                .steps = MANY};
+                                                .steps = MANY_COUNT};
     }
     cr_assert(is_other(&first, &ragged[0]));
     cr_assert(is_other(&ragged[0], &ragged[1]));
     cr_assert(!is_other(&ragged[1], &ragged[1]));
+}
+
+/* A split routes by the group: all samples of one group are in one part. */
+Test(loader_fields, split_by_group)
+{
+    static uint16_t group[MANY_COUNT];
+    const struct lade_source_column column = {.field = {.name = "g", .dtype = LADE_U16}, .values = group};
+    const struct lade_source_arrays arrays = {.count = MANY_COUNT, .column = &column, .columns = 1, .group = "g"};
+    struct lade_split *split = fifths(1);
+    struct lade_loader_config config = {.batch = 4, .threads = 2, .epochs = 1, .split = split};
+    int part_of[20], seen = 0;
+
+    for (int i = 0; i < MANY_COUNT; i++)
+        group[i] = (uint16_t)(i % 20);
+    for (int g = 0; g < 20; g++)
+        part_of[g] = -1;
+    cr_assert_eq(lade_source_open_arrays(&config.source, &arrays, NULL), LADE_OK);
+    for (config.part = 0; config.part < 2; config.part++) {
+        struct lade_loader *l = open_loader(&config);
+        struct lade_batch b;
+        while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
+            for (uint64_t row = 0; row < b.count; row++, seen++) {
+                int *part = &part_of[b.ids[row] % 20];
+                cr_assert(*part == -1 || *part == (int)config.part);
+                *part = (int)config.part;
+            }
+            lade_loader_release(l, &b);
+        }
+        lade_loader_destroy(l);
+    }
+    cr_assert_eq(seen, MANY_COUNT);
+    lade_source_close(config.source);
+    lade_split_destroy(split);
 }
 
 /* Shards deliver each sample once, also after their number has changed. */
@@ -442,7 +476,7 @@ Test(loader_fields, shards)
     struct lade_loader_config config = {
         .source = source, .batch = 7, .threads = 2, .epochs = 1, .shards = 3, .field = by_tokens, .fields = 2};
     const struct expected e = {.joined = true, .length = tokens_of};
-    unsigned seen[MANY] = {0}, total = 0;
+    unsigned seen[MANY_COUNT] = {0}, total = 0;
     char *state[3], joined[1000];
 
     for (config.shard = 0; config.shard < 3; config.shard++) {
@@ -470,11 +504,11 @@ Test(loader_fields, shards)
         }
         lade_loader_destroy(l);
     }
-    for (unsigned i = 0; i < MANY; i++) {
+    for (unsigned i = 0; i < MANY_COUNT; i++) {
         cr_assert_leq(seen[i], 1);
         total += seen[i];
     }
-    cr_assert_geq(total, MANY - 1, "shards are equally long");
+    cr_assert_geq(total, MANY_COUNT - 1, "shards are equally long");
     for (int i = 0; i < 3; i++)
         free(state[i]);
     lade_source_close(source);
@@ -654,6 +688,57 @@ Test(loader_fields, lengths_that_change)
     lade_source_close(source);
 }
 
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool is_first;
+
+/* The first call does not return while the gate is locked. */
+static uint64_t behind_a_gate(uint64_t i)
+{
+    if (atomic_exchange(&is_first, false)) {
+        pthread_mutex_lock(&gate);
+        pthread_mutex_unlock(&gate);
+    }
+    return tokens_of(i);
+}
+
+/* A worker that hangs while it plans a batch by its steps is replaced, and each sample comes once. */
+Test(loader_fields, a_length_that_does_not_return)
+{
+    struct sequences s = {tokens_of, never};
+    struct lade_source *source = open_sequences(&s, 60, TOKENS - 1);
+    const struct lade_loader_field field = {.name = "tokens", .total = 20};
+    const struct lade_loader_config config = {.source = source,
+                                              .batch = 8,
+                                              .threads = 1,
+                                              .in_order = true,
+                                              .epochs = 2,
+                                              .worker_timeout = 20000000,
+                                              .field = &field,
+                                              .fields = 1};
+    const struct expected e = {.row = same, .length = tokens_of};
+    struct lade_loader_stats stats;
+    unsigned seen[60] = {0};
+    struct lade_batch b;
+
+    pthread_mutex_lock(&gate);
+    atomic_store(&is_first, true);
+    s.length = behind_a_gate;
+    struct lade_loader *l = open_loader(&config);
+    while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
+        check_tokens(l, &b, &e);
+        for (uint64_t row = 0; row < b.count; row++)
+            seen[b.ids[row]]++;
+        lade_loader_release(l, &b);
+    }
+    lade_loader_stats(l, &stats);
+    cr_assert_geq(stats.replaced, 1);
+    for (unsigned i = 0; i < 60; i++)
+        cr_assert_eq(seen[i], 2);
+    pthread_mutex_unlock(&gate);
+    lade_loader_destroy(l);
+    lade_source_close(source);
+}
+
 static void refused(const struct lade_loader_config *config, const char *words)
 {
     struct lade_loader *l;
@@ -801,7 +886,7 @@ Test(loader_fields, pipeline)
         samples += b.count;
         lade_loader_release(l, &b);
     }
-    cr_assert_eq(samples, MANY);
+    cr_assert_eq(samples, MANY_COUNT);
     lade_loader_destroy(l);
     lade_pipeline_destroy(pipeline);
     lade_source_close(source);
@@ -823,7 +908,7 @@ Test(loader_fields, stream)
                                                   .fault = LADE_FAULT_SUBSTITUTE};
         const struct expected e = {.row = same, .length = tokens_of};
         struct lade_loader *l = open_loader(&config);
-        unsigned seen[MANY] = {0};
+        unsigned seen[MANY_COUNT] = {0};
         struct lade_batch b;
         while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
             check_fixed(l, &b);
@@ -833,7 +918,7 @@ Test(loader_fields, stream)
             hash[run] = hash_batch(hash[run], &b);
             lade_loader_release(l, &b);
         }
-        for (unsigned i = 0; i < MANY; i++)
+        for (unsigned i = 0; i < MANY_COUNT; i++)
             cr_assert_eq(seen[i], 3);
         lade_loader_destroy(l);
     }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "../../lib/test/allocator.h"
 #include "failing.h"
+#include "fields.h"
 #include "files.h"
 #include "states.h"
 
@@ -82,7 +83,12 @@ Test(loader_memory, create)
     config.source = array;
     cr_assert_geq(try_all(&config, NULL), plain + 6 + 4 * 2,
                   "numbers in a buffer, and a list for each slot and worker");
+    struct lade_source *fields = open_many();
+    config = (struct lade_loader_config){.source = fields, .batch = 5, .threads = 2, .slots = 2};
+    cr_assert_geq(try_all(&config, NULL), plain + 1 + 4 + 2 * 2,
+                  "the fields, labels of each slot, rows and lengths of each worker");
     config.source = source;
+    lade_source_close(fields);
     lade_pipeline_destroy(pipeline);
     lade_split_destroy(split);
     lade_source_close(array);

@@ -137,6 +137,7 @@ Test(memory, sources, .init = make_folder, .fini = remove_folder)
     cr_assert_geq(try_all("cifar10:@,part=test"), 4);
     cr_assert_geq(try_all("idx:@/idx,@/idx"), 5);
     cr_assert_geq(try_all("npy:@/npy,labels=@/npy"), 5);
+    cr_assert_geq(try_all("npy:a=@/npy,label=@/npy"), 5);
     cr_assert_geq(try_all("records:@/idx,size=5,label=0:1"), 4);
     cr_assert_geq(try_all("tokens:@/idx,length=5,dtype=u8"), 4);
     cr_assert_geq(try_allocator_alone("synthetic:count=5,shape=7,duplicates=1", 2), 5);

@@ -171,6 +171,29 @@ Test(report, json_of_sections)
     has_not(&r, "_epoch");
 }
 
+Test(report, json_of_the_timeline)
+{
+    static const struct lade_report_step step[] = {
+        {5000, 7, 1, LADE_STEP_MAKE},     {7000, 7, 1, LADE_STEP_MADE},  {8000, 8, 0, LADE_STEP_MAKE},
+        {8000, 7, 2, LADE_STEP_COPY},     {8500, 7, 2, LADE_STEP_TAKEN}, {9000, 7, 2, LADE_STEP_COPIED},
+        {9500, 7, 2, LADE_STEP_RELEASED},
+    };
+    struct lade_report r = {.device_depth = 3, .step = step, .steps = sizeof step / sizeof step[0]};
+
+    has(&r,
+        "\"timeline\": [{\"batch\": 7, \"phase\": \"write\", \"on\": \"host\", \"slot\": 1, \"begin\": 0, \"end\": "
+        "2e-06}, "
+        "{\"batch\": 7, \"phase\": \"wait\", \"on\": \"host\", \"slot\": 1, \"begin\": 2e-06, \"end\": 4e-06}, "
+        "{\"batch\": 8, \"phase\": \"write\", \"on\": \"host\", \"slot\": 0, \"begin\": 3e-06, \"end\": 4.5e-06}, "
+        "{\"batch\": 7, \"phase\": \"copy\", \"on\": \"device\", \"slot\": 2, \"begin\": 3e-06, \"end\": 4e-06}, "
+        "{\"batch\": 7, \"phase\": \"use\", \"on\": \"device\", \"slot\": 2, \"begin\": 3.5e-06, \"end\": 4.5e-06}]}");
+    r.device_depth = 0; /* nothing is copied: a batch waits until it is taken, and is used where it was written */
+    has(&r, "\"phase\": \"wait\", \"on\": \"host\", \"slot\": 1, \"begin\": 2e-06, \"end\": 3.5e-06}");
+    has(&r, "\"phase\": \"use\", \"on\": \"host\"");
+    r.steps = 0;
+    has_not(&r, "\"timeline\"");
+}
+
 Test(report, a_write_that_fails_ends_it)
 {
     struct written whole = {.size = 0}, w = {.fails_at = 600};

@@ -90,7 +90,15 @@ Test(schema, is_checked)
     refused(&schema, &no_length, 1, "length");
     schema.key = 7;
     refused(&schema, &ops, 1, "none of the 2 fields");
+    schema.key = 1;
+    field[1].dims = 1;
+    field[1].dim[0] = 65;
+    refused(&schema, &ops, 1, "field 'b' is a key or group");
     schema.key = LADE_NO_FIELD;
+    schema.group = 1;
+    refused(&schema, &ops, 1, "field 'b' is a key or group");
+    schema.group = LADE_NO_FIELD;
+    field[1] = (struct lade_field){.name = "b", .dtype = LADE_F32};
     field[1].name = "a";
     refused(&schema, &ops, 1, "two fields have the name 'a'");
     field[1].name = "";
@@ -120,11 +128,11 @@ Test(arrays, fixed_and_ragged_fields)
     const struct lade_source_info *info = lade_source_info(source);
     const struct lade_schema *schema = lade_source_schema(source);
 
-    cr_assert(info->count == MANY && info->classes == 5 && info->bytes == 6 && info->shape.dims == 2);
+    cr_assert(info->count == MANY_COUNT && info->classes == 5 && info->bytes == 6 && info->shape.dims == 2);
     cr_assert(schema == info->schema && schema->fields == 5 && schema->label == LABEL);
     cr_assert_eq(schema->field[TOKEN].ragged_max, TOKENS - 1);
     cr_assert_eq(schema->field[POINT].ragged_max, POINTS - 1);
-    for (uint64_t i = 0; i < MANY; i++) {
+    for (uint64_t i = 0; i < MANY_COUNT; i++) {
         uint8_t image[6];
         int32_t tokens[TOKENS];
         float point[2];
@@ -267,6 +275,36 @@ Test(arrays, wrong_labels)
     lade_source_close(source);
 }
 
+/* Keys and groups: integers by their value, others by their bytes, in pieces where they are long. */
+Test(arrays, keys_and_groups)
+{
+    static const uint64_t key[4] = {7, UINT64_MAX, 0, 5};
+    static char text[2000];
+    static const int32_t offsets[5] = {0, 0, 900, 1800, 1999};
+    const struct lade_source_column column[] = {{.field = {.name = "k", .dtype = LADE_U64}, .values = key},
+                                                {.field = {.name = "g", .dtype = LADE_U8},
+                                                 .values = text,
+                                                 .offsets = offsets,
+                                                 .offset_dtype = LADE_I32,
+                                                 .steps = 2000}};
+    const struct lade_source_arrays arrays = {.count = 4, .column = column, .columns = 2, .key = "k", .group = "g"};
+    struct lade_source *source;
+
+    cr_assert_eq(lade_source_open_arrays(&source, &arrays, NULL), LADE_OK);
+    for (uint64_t i = 0; i < 4; i++)
+        cr_assert_eq(lade_source_key(source, i), key[i]);
+    cr_assert_eq(lade_source_group(source, 1), lade_source_group(source, 2), "equal texts of 900 bytes");
+    cr_assert_neq(lade_source_group(source, 1), lade_source_group(source, 3));
+    cr_assert_neq(lade_source_group(source, 0), lade_source_group(source, 3));
+    text[900 + 899] = 1;
+    cr_assert_neq(lade_source_group(source, 1), lade_source_group(source, 2), "the last byte counts");
+    cr_assert_eq(lade_source_group(source, 9), 9);
+    lade_source_close(source);
+    source = open_source("synthetic:count=3");
+    cr_assert(lade_source_group(source, 2) == 2 && lade_source_key(source, 2) == 2);
+    lade_source_close(source);
+}
+
 static uint64_t too_long(uint64_t i)
 {
     return i == 1 ? 6 : 5;
@@ -291,6 +329,8 @@ Test(custom, ragged_fields)
     const struct lade_view view = {to, 1, 4};
     cr_assert_eq(lade_source_read_fields(source, 2, &view, NULL), LADE_OK);
     cr_assert_eq(to[3], token(2, 4));
+    const struct lade_view endless = {to, 1, UINT64_MAX}; /* the sum is 0 */
+    cr_assert_eq(lade_source_read_fields(source, 2, &endless, NULL), LADE_INVALID);
     lade_source_close(source);
 }
 

@@ -12,7 +12,7 @@
  *     spin.c     loops that only wait, and retries
  *     lost.c     accesses that are lost with an omitted iteration
  *     share.c    several processes on one exploration
- *     trace.c    a counterexample as text; picture.c as SVG; report.c as JSON; symbol.c maps addresses to names
+ *     trace.c    a counterexample as text; report.c as JSON, of which draw/ makes the picture; symbol.c maps addresses to names
  *     lin.c      linearizability of marked operations
  *     main.c     options
  */
@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /* Avoids clashes with names of the program: only what it calls is exported. */
 #pragma GCC visibility push(hidden)
@@ -325,6 +326,7 @@ void explore_all(bool begins);
 void explore_replay(void);
 void finish_run(enum outcome o); /* main.c: checks on a finished run */
 bool stop_now(void);            /* main.c: limits and progress */
+void end_with_parent(pid_t parent); /* main.c: this process is killed when its parent ends */
 
 /* ---- shadow.c ---- */
 
@@ -432,7 +434,8 @@ struct options {
     long low, high;     /* values of a nondeterministic integer */
     double timeout;
     uint64_t most;      /* executions */
-    const char *json, *svg, *save, *replay, *entry;
+    const char *json[4], *save, *replay, *entry;
+    int jsons;
     int stop_thread, stop_at;
 };
 
@@ -479,13 +482,16 @@ void trace_print(FILE *out);
 const char *trace_event(const struct event *e);
 void trace_sentence(char *out, size_t room);
 int *trace_order(int *count);
-void picture_write(const char *path);
 void report_write(const char *path, const char *verdict, double seconds);
 void trace_partner(void);
 bool trace_hidden(const struct event *e);
 
-/* Whether the other access of the race is plain, and shown right before this event of its thread. */
-bool trace_partner_precedes(const struct event *e);
+/* What failed: the plain access of a race, or the kind of error. */
+const char *trace_failure(void);
+/* What it conflicts with if that is no event: the other plain access of a race, a free, an allocation; or NULL. */
+const char *trace_other(void);
+/* Whether the other access of a race is shown right before this event of its thread. */
+bool trace_other_precedes(const struct event *e);
 const char *order_name(int order);
 
 /* Atomic call sites that were executed, with their orders. */

@@ -187,8 +187,7 @@ bool stop_now(void)
 static const char *const usage_text =
     "options:\n"
     "  --model rc11|ra|sc|tso   memory model (rc11)\n"
-    "  --json FILE              result as JSON (- for standard output)\n"
-    "  --svg FILE               picture of the failing execution\n"
+    "  --json FILE              result as JSON (- for standard output; repeat)\n"
     "  --save FILE              keep the failing execution for --replay\n"
     "  --replay FILE            run one saved execution again (under gdb: break lade_explore_failed)\n"
     "  --jobs N, -j N           use N processes\n"
@@ -279,10 +278,8 @@ static void parse(int argc, char **argv)
         const char *v = argv[++i];
         if (!strcmp(a, "--model") && model_option(v))
             continue;
-        if (!strcmp(a, "--json"))
-            options.json = v;
-        else if (!strcmp(a, "--svg"))
-            options.svg = v;
+        if (!strcmp(a, "--json") && options.jsons < (int)(sizeof options.json / sizeof *options.json))
+            options.json[options.jsons++] = v;
         else if (!strcmp(a, "--save"))
             options.save = v;
         else if (!strcmp(a, "--replay"))
@@ -423,10 +420,8 @@ static int conclude(double seconds)
     outcome_print(stdout);
     if (found && options.save)
         share_save(options.save);
-    if (found && options.svg)
-        picture_write(options.svg);
-    if (options.json)
-        report_write(options.json, verdict, seconds);
+    for (int i = 0; i < options.jsons; i++)
+        report_write(options.json[i], verdict, seconds);
     if (statistics.ranges)
         printf("nondet: integers from %ld to %ld\n", options.low, options.high);
     for (int i = 0; i < COVER_NAMES && statistics.covered[i][0]; i++)
@@ -441,12 +436,20 @@ static int conclude(double seconds)
     return found ? 42 : failure.kind ? 5 : statistics.cut ? 3 : vacuous ? 6 : 0;
 }
 
+void end_with_parent(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it ended before */
+        _exit(4);
+}
+
 __attribute__((visibility("default"))) int lade_explore_main(int argc, char **argv, int (*program)(int, char **),
                                                              void *data, void *end, const void *const *tables)
 {
     parse(argc, argv);
-    if (getenv("LADE_EXPLORE_CHILD"))
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the wrapper must remove it */
+    const char *parent = getenv("LADE_EXPLORE_CHILD");
+    if (parent)
+        end_with_parent((pid_t)atol(parent)); /* the wrapper must remove it */
     symbol_init(tables[0], tables[1]);
     spin_init(tables[2], tables[3]);
     if (!weaken_resolve())

@@ -32,9 +32,41 @@ static void position(FILE *out, uint64_t pc)
     quoted(out, s.function ? s.function : "");
 }
 
-static void events(FILE *out)
+/* The source line, for the picture: the file may be gone when it is drawn. */
+static void code(FILE *out, uint64_t pc)
 {
-    int count, *order = trace_order(&count), *id = calloc((size_t)G->count + 1, sizeof *id);
+    struct site s = symbol_site(pc);
+
+    if (!s.file)
+        return;
+    fprintf(out, ", \"code\": ");
+    quoted(out, symbol_line(s.file, s.line));
+}
+
+/* What an event is to others; shown_with: it is the second half of an event before it. */
+static void relations(FILE *out, const struct event *e, const int *id)
+{
+    if (e->loc >= 0) {
+        fprintf(out, ", \"location\": ");
+        quoted(out, symbol_name(G->place[e->loc].addr));
+        fprintf(out, ", \"mo\": %d", pos_of(e));
+    }
+    if (e->kind == E_WRITE)
+        fprintf(out, ", \"writes\": true");
+    if (e->rf >= 0)
+        fprintf(out, ", \"reads_from\": %d", id[e->rf]);
+    if (e->kind == E_READ && e->rf >= 0 && ev(e->rf)->thread != e->thread && in_clock(&e->hb, ev(e->rf)))
+        fprintf(out, ", \"synchronises\": true");
+    if (e->weakened)
+        fprintf(out, ", \"weakened\": true");
+    if (trace_hidden(e) && e->index > 0)
+        fprintf(out, ", \"shown_with\": %d", id[G->thread[e->thread].at[e->index - 1]]);
+}
+
+/* The event before which the other access of a race is shown, or -1. */
+static int events(FILE *out)
+{
+    int count, *order = trace_order(&count), *id = calloc((size_t)G->count + 1, sizeof *id), before = -1;
     bool first = true;
 
     if (!id)
@@ -48,19 +80,17 @@ static void events(FILE *out)
         quoted(out, trace_event(e));
         fprintf(out, ", ");
         position(out, e->pc);
-        if (e->loc >= 0) {
-            fprintf(out, ", \"location\": ");
-            quoted(out, symbol_name(G->place[e->loc].addr));
-            fprintf(out, ", \"mo\": %d", pos_of(e));
-        }
-        if (e->rf >= 0)
-            fprintf(out, ", \"reads_from\": %d", id[e->rf]);
+        code(out, e->pc);
+        relations(out, e, id);
         fprintf(out, "}");
         first = false;
+        if (before < 0 && trace_other_precedes(e))
+            before = i;
     }
     fprintf(out, "\n      ]");
     free(order);
     free(id);
+    return before;
 }
 
 static void error(FILE *out)
@@ -70,19 +100,29 @@ static void error(FILE *out)
     trace_sentence(why, sizeof why);
     fprintf(out, "\n    {\n      \"kind\": \"%s\", \"thread\": %d, ", error_name(failure.kind), failure.thread);
     position(out, failure.pc);
+    code(out, failure.pc);
+    fprintf(out, ",\n      \"text\": ");
+    quoted(out, trace_failure());
     fprintf(out, ",\n      \"message\": ");
     quoted(out, failure.text);
     fprintf(out, ",\n      \"why\": ");
     quoted(out, why);
     fprintf(out, ",\n      \"address\": ");
     quoted(out, failure.addr ? symbol_name(failure.addr) : "");
+    fprintf(out, ",\n");
+    int before = events(out);
     if (failure.other_pc) {
         fprintf(out, ",\n      \"other\": {\"thread\": %d, ", failure.other_thread);
         position(out, failure.other_pc);
+        code(out, failure.other_pc);
+        if (trace_other()) {
+            fprintf(out, ", \"text\": ");
+            quoted(out, trace_other());
+        }
+        if (before >= 0)
+            fprintf(out, ", \"before\": %d", before);
         fprintf(out, "}");
     }
-    fprintf(out, ",\n");
-    events(out);
     fprintf(out, "\n    }\n  ");
 }
 

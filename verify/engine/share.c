@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -252,12 +251,13 @@ bool share_start(void)
     shared->reporter = -1;
     shared->active = options.jobs;
     fflush(NULL);
+    pid_t first = getpid();
     for (int j = 1; j < options.jobs; j++) {
         pid_t p = fork();
         if (p < 0)
             engine_bug("cannot fork");
         if (!p) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            end_with_parent(first);
             me = j;
             return false;
         }

@@ -291,17 +291,32 @@ static void row(FILE *out, int t, const char *text, uint64_t pc, bool mark)
     fprintf(out, "\n");
 }
 
-static void plain_row(FILE *out, uint64_t pc, int t, bool write, bool mark)
+/* A plain access of the race, which is no event. */
+static const char *plain_text(bool write)
 {
-    char text[200];
+    static char text[200];
+
     snprintf(text, sizeof text, "%s %s plain", write ? "store" : "load", symbol_name(failure.addr));
-    row(out, t, text, pc, mark);
+    return text;
 }
 
-bool trace_partner_precedes(const struct event *e)
+const char *trace_failure(void)
 {
-    return failure.kind == ERR_RACE && !failure.other_atomic && failure.other_pc && e->thread == failure.other_thread &&
-           e->index == failure.other_epoch;
+    return failure.kind == ERR_RACE && !failure.atomic ? plain_text(failure.write) : error_name(failure.kind);
+}
+
+const char *trace_other(void)
+{
+    if (!failure.other_pc)
+        return NULL;
+    if (failure.kind == ERR_RACE)
+        return failure.other_atomic ? NULL : plain_text(failure.other_write);
+    return failure.freeing ? "access" : failure.kind == ERR_BOUNDS ? "allocation" : "free";
+}
+
+bool trace_other_precedes(const struct event *e)
+{
+    return failure.kind == ERR_RACE && trace_other() && e->thread == failure.other_thread && e->index == failure.other_epoch;
 }
 
 void trace_print(FILE *out)
@@ -315,20 +330,18 @@ void trace_print(FILE *out)
     fprintf(out, "\n");
     for (int i = 0; i < count; i++) {
         const struct event *e = ev(order[i]);
-        if (!told && trace_partner_precedes(e)) {
-            plain_row(out, failure.other_pc, failure.other_thread, failure.other_write, true);
+        if (!told && trace_other_precedes(e)) {
+            row(out, failure.other_thread, trace_other(), failure.other_pc, true);
             told = true;
         }
         if (trace_hidden(e) || e->kind == E_START || e->kind == E_END)
             continue;
         row(out, e->thread, trace_event(e), e->pc, failure.pc == e->pc && e->thread == failure.thread);
     }
-    if (failure.kind == ERR_RACE && !failure.other_atomic && failure.other_pc && !told)
-        plain_row(out, failure.other_pc, failure.other_thread, failure.other_write, true);
-    if (failure.kind == ERR_RACE && !failure.atomic)
-        plain_row(out, failure.pc, failure.thread, failure.write, true);
-    else if (failure.kind != ERR_RACE)
-        row(out, failure.thread, error_name(failure.kind), failure.pc, true);
+    if (failure.kind == ERR_RACE && trace_other() && !told)
+        row(out, failure.other_thread, trace_other(), failure.other_pc, true);
+    if (failure.kind != ERR_RACE || !failure.atomic)
+        row(out, failure.thread, trace_failure(), failure.pc, true);
     fprintf(out, "\n");
     free(order);
 }

@@ -4,6 +4,7 @@
  * workers, the last one is the consumer.
  */
 #define LADE_PLAN_WORDS 2
+#include "heap.h"
 #include "loader.h"
 
 #include <string.h>

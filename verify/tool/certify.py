@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Optional, Sequence
 
+from draw.execution import draw
+from draw.graph import Graph
+
 from . import cache
 from .engine import Context
-from .graph import Graph
 from .harness import Harness, collect
 from .mutants import Mutant, write_copy
 from .result import DEFECTS, FAIL, PASS, TIMEOUT, Outcome
 from .rows import Row, run_row
 from .sites import LIBRARIES, Site
-from .svg import draw
 
 KILLED, SURVIVED, KEPT, SKIPPED, NOT_NEEDED = "KILLED", "SURVIVED", "KEPT", "SKIP", "NOT NEEDED"
 COUNTEREXAMPLES = DEFECTS - {"unwinding", "outcome"}
@@ -188,13 +189,13 @@ def disagreements(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def evidence(verdict: Verdict) -> tuple[str, str]:
-    """A counterexample as text and as a picture: the engine's own, or drawn from its graph."""
+    """A counterexample as text and as a picture."""
     assert verdict.outcome
     error, mutant = verdict.outcome.errors[0], verdict.mutant
     what = f"[{mutant.name}] {verdict.site.order} -> {mutant.label}" if verdict.site else f"{mutant.name}: {mutant.why}"
     title = f"{what}: {error.kind} found by {verdict.killer}"
     text = f"{title}\n{mutant.file}:{mutant.line}\n{verdict.engine} {verdict.model}: {error.message}\n\n{error.trace}\n"
-    return text, error.svg or (draw(Graph.from_json(error.graph), title) if error.graph else "")
+    return text, draw(Graph.from_json(error.graph), title) if error.graph else ""
 
 
 def keep_evidence(verdicts: Sequence[Verdict], folder: Path) -> int:

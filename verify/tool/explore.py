@@ -9,8 +9,9 @@ import shlex
 from pathlib import Path
 from typing import Any, Optional
 
+from draw.graph import from_explore
+
 from .engine import Context, c_flags, compile_error, limit, timed_out, vacuous_if
-from .graph import parse_explore
 from .harness import Harness
 from .process import HOW_TO_GET, Done, find_tool, run
 from .result import DEFECTS, FAIL, PASS, SKIP, VACUOUS, Error, Outcome
@@ -64,17 +65,9 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def output_options(work: Path) -> list[str]:
-    """Where a run leaves its answer and, if it fails, its picture."""
-    for name in ("explore.json", "explore.svg"):
-        (work / name).unlink(missing_ok=True)
-    return ["--quiet", "--json", str(work / "explore.json"), "--svg", str(work / "explore.svg")]
-
-
-def _picture(context: Context) -> str:
-    try:
-        return context.relative((context.work / "explore.svg").read_text(encoding="utf-8"))
-    except OSError:
-        return ""
+    """Where a run leaves its answer."""
+    (work / "explore.json").unlink(missing_ok=True)
+    return ["--quiet", "--json", str(work / "explore.json")]
 
 
 def judge(done: Done, context: Context, command: list[str]) -> Outcome:
@@ -92,10 +85,9 @@ def judge(done: Done, context: Context, command: list[str]) -> Outcome:
         message = "; ".join(filter(None, (said.get("message"), said.get("why"))))
         if len(message) > LONGEST:
             message = message[:LONGEST] + "…"  # the whole is in the trace
-        graph = parse_explore(said)
+        graph = from_explore(said)
         outcome.errors.append(Error(kind if kind in DEFECTS else "tool", message, context.relative(said.get("file") or ""),
-                                    said.get("line") or 0, text[-20000:], graph.to_json() if graph else None,
-                                    _picture(context)))
+                                    said.get("line") or 0, text[-20000:], graph.to_json() if graph else None))
     if not outcome.errors and done.code == BOUND:
         outcome.errors = [Error("unwinding", "a bound cut the exploration short", trace=text[-8000:])]
     elif not outcome.errors and done.code == NO_EXECUTION:

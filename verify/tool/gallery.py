@@ -8,33 +8,34 @@ from html import escape
 from pathlib import Path
 from typing import Optional, Sequence
 
+from draw.svg import page_colours
+
 from .certificate import ENGINES, FAILURE, PROTOCOL, SITES, Certificate, Key, Row, key_of, said
 from .certify import KEPT, KILLED, Verdict, Work, evidence
 from .mutants import Mutant
 from .page import SUMMARY, in_module, modules_of, summary
 from .sites import Site
 
-STYLE = """
-:root{color-scheme:light}
+STYLE = page_colours() + """
 *{box-sizing:border-box}
-body{font:15px/1.5 system-ui,sans-serif;color:#1c2733;margin:1.5rem auto;max-width:76rem;padding:0 1rem;overflow-wrap:anywhere}
-h2{margin:2.5rem 0 .5rem;border-bottom:2px solid #1c2733}
+body{font:15px/1.5 system-ui,sans-serif;margin:1.5rem auto;max-width:76rem;padding:0 1rem;overflow-wrap:anywhere}
+h2{margin:2.5rem 0 .5rem;border-bottom:2px solid var(--ink)}
 h3{margin:1.5rem 0 .3rem}h4{margin:0;font-size:15px}
 .wide{overflow-x:auto;overflow-wrap:normal}
 table{border-collapse:collapse}
-th,td{text-align:left;padding:.3rem .7rem;border-bottom:1px solid #e2e7ec;white-space:nowrap}
+th,td{text-align:left;padding:.3rem .7rem;border-bottom:1px solid var(--grid);white-space:nowrap}
 td+td{font-variant-numeric:tabular-nums}
 tr:last-child td{font-weight:bold;border-bottom:0}
 code,pre{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px}
 .index{display:flex;flex-wrap:wrap;gap:.3rem .5rem;list-style:none;padding:0;margin:.3rem 0}
-.index a{background:#eef2f6;border-radius:4px;padding:.05rem .4rem;text-decoration:none;font-size:13px}
-article{margin:1rem 0;padding:.7rem .9rem;border:1px solid #d5dce3;border-radius:6px}
-article:target{border-color:#06c}
-p{margin:.3rem 0}.where{color:#5b6875;font-size:13px}
-pre{overflow-x:auto;overflow-wrap:normal;background:#f5f7f9;padding:.6rem;border-radius:4px;margin:.5rem 0;line-height:1.35}
-mark{background:#ffeeb0}.gone{color:#b00020}.come{color:#1b6b35}.number{color:#8a95a0;user-select:none}
-details{border-top:1px solid #e2e7ec;padding:.35rem 0}summary{cursor:pointer}
-.KILLED{color:#1b6b35}.KEPT,.SKIP{color:#8a5a00}.picture{overflow-x:auto}.picture img{max-width:none}
+.index a{background:var(--box);border-radius:4px;padding:.05rem .4rem;text-decoration:none;font-size:13px}
+article{margin:1rem 0;padding:.7rem .9rem;border:1px solid var(--line);border-radius:6px}
+article:target{border-color:var(--link)}
+p{margin:.3rem 0}.where{color:var(--soft);font-size:13px}
+pre{overflow-x:auto;overflow-wrap:normal;background:var(--box);padding:.6rem;border-radius:4px;margin:.5rem 0;line-height:1.35}
+mark{background:var(--mark);color:inherit}.gone{color:var(--wrong)}.come{color:var(--good)}.number{color:var(--soft);user-select:none}
+details{border-top:1px solid var(--grid);padding:.35rem 0}summary{cursor:pointer}
+.KILLED{color:var(--good)}.KEPT,.SKIP{color:var(--open)}.picture{overflow-x:auto}.picture img{max-width:none}
 """
 HEAD = """<p>Every memory order stronger than relaxed is weakened by one step, and the harnesses of its module run under two
 model checkers until one finds a counterexample: the order is needed (KILLED). Protocol mutants are changes of the algorithm

@@ -13,8 +13,10 @@ import time
 from pathlib import Path
 from typing import Optional
 
+from draw.graph import Graph
+
 from .engine import Context, c_flags, compile_error, limit, missing, timed_out, vacuous_if
-from .graph import Graph, parse_genmc
+from .graph import parse_genmc
 from .harness import Harness
 from .process import Done, find_tool, run
 from .result import FAIL, PASS, Error, Outcome

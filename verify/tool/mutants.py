@@ -149,7 +149,7 @@ def protocol_mutants(module: str, root: Path) -> list[Mutant]:
     return out
 
 
-NOT_COPIED = ("tool", "engine", "negative", "litmus", "oracle")  # folders of this project's verify/
+NOT_COPIED = ("tool", "draw", "engine", "negative", "litmus", "oracle")  # folders of this project's verify/
 
 
 def write_copy(mutant: Mutant, root: Path, target: Path, folders: Sequence[str] = LIBRARIES) -> None:

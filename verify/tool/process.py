@@ -88,6 +88,29 @@ class Done:
     timed_out: bool = False
 
 
+@lru_cache(maxsize=None)
+def _setpriv() -> Optional[str]:
+    """util-linux's setpriv, where it can set the signal that a process gets when its parent ends."""
+    path = shutil.which("setpriv")
+    if not path:
+        return None
+    done = subprocess.run([path, "--pdeathsig", "TERM", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    return path if done.returncode == 0 else None
+
+
+def ends_with_us(words: Sequence[str], memory_mb: int = 0) -> list[str]:
+    """The command with a limit of memory, ended when this process ends, however that happens.
+
+    The signal does not come if we end before it is set: the shell finds another parent then, and starts nothing.
+    """
+    script = 'exec "$@"'
+    if memory_mb:
+        script = f"ulimit -v {memory_mb * 1024}; {script}"
+    if _setpriv():
+        return [str(_setpriv()), "--pdeathsig", "TERM", "sh", "-c", f'[ "$PPID" = {os.getpid()} ] || exit 1; {script}', "sh", *words]
+    return ["sh", "-c", script, "sh", *words] if memory_mb else list(words)
+
+
 def run(command: Sequence[str], timeout: float, cwd: Optional[Path] = None,
         env: Optional[Mapping[str, str]] = None, memory_mb: int = 0) -> Done:
     """Run a command in a session of its own; at the limit the whole group ends, so that no child is left over.
@@ -95,9 +118,7 @@ def run(command: Sequence[str], timeout: float, cwd: Optional[Path] = None,
     Output goes to a file and not through a pipe: a grandchild that keeps a pipe open would otherwise hold us up.
     """
     started = time.monotonic()
-    words = list(command)
-    if memory_mb:
-        words = ["sh", "-c", f'ulimit -v {memory_mb * 1024}; exec "$@"', "sh", *words]
+    words = ends_with_us(command, memory_mb)
     with tempfile.TemporaryFile() as sink:
         child = subprocess.Popen(words, stdout=sink, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=cwd,
                                  env={**os.environ, "LC_ALL": "C", **(env or {})}, start_new_session=True)

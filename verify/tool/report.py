@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, Optional, Sequence
 from xml.sax.saxutils import escape as xml, quoteattr
 
-from .graph import Graph
+from draw.execution import draw
+from draw.graph import Graph
+from draw.svg import page_colours
+
 from .result import TROUBLE
 from .rows import Row, closing, explain
-from .svg import draw, own_names
 from .table import HEADER, cells
 
 
@@ -80,16 +82,16 @@ def write_junit(rows: Sequence[Row], path: Path) -> None:
     path.write_text("\n".join(out) + "\n", encoding="utf-8")
 
 
-PAGE_STYLE = """
-:root{color-scheme:light}
-body{font:15px/1.5 system-ui,sans-serif;color:#1c2733;margin:2rem auto;max-width:76rem;padding:0 1rem}
+PAGE_STYLE = page_colours() + """
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:76rem;padding:0 1rem}
+.wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%}
-th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #e2e7ec;vertical-align:top}
+th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--grid);vertical-align:top}
 td:nth-child(6),td:nth-child(7){text-align:right;font-variant-numeric:tabular-nums}
-.passed{color:#1b6b35}.failed{color:#b00020;font-weight:bold}.skipped{color:#8a5a00}
-.detail{color:#5b6875;font-size:13px;white-space:pre-wrap}
-details{margin:.8rem 0;border:1px solid #e2e7ec;border-radius:6px;padding:.5rem 1rem}
-summary{cursor:pointer}pre{overflow:auto;background:#f5f7f9;padding:1rem;border-radius:6px;font-size:12px;max-height:40rem}
+.passed{color:var(--good)}.failed{color:var(--wrong);font-weight:bold}.skipped{color:var(--open)}
+.detail{color:var(--soft);font-size:13px;white-space:pre-wrap}
+details{margin:.8rem 0;border:1px solid var(--grid);border-radius:6px;padding:.5rem 1rem}
+summary{cursor:pointer}pre{overflow:auto;background:var(--box);padding:1rem;border-radius:6px;font-size:12px;max-height:40rem}
 .picture{overflow:auto}
 """
 
@@ -101,9 +103,8 @@ def _counterexample(row: Row, number: int) -> str:
     title = f"{row.harness.name}, {row.engine}/{row.model}: {error.kind}, {error.message}"
     parts = [f'<details id="c{number}"{" open" if row.status == "failed" else ""}><summary><b>{escape(title)}</b> '
              f'{escape(error.where())}</summary><p>{escape(row.harness.get("property"))}</p>']
-    picture = error.svg or (draw(Graph.from_json(error.graph), title) if error.graph else "")
-    if picture:
-        parts.append(f'<div class="picture">{own_names(picture, f"c{number}-")}</div>')
+    if error.graph:
+        parts.append(f'<div class="picture">{draw(Graph.from_json(error.graph), title)}</div>')
     if error.trace:
         parts.append(f"<pre>{escape(error.trace)}</pre>")
     if outcome.command:
@@ -128,11 +129,12 @@ def write_html(rows: Sequence[Row], folder: Path) -> Path:
             parts[-1] += f'<div class="detail">{escape(outcome.note)}</div>'
         body.append("<tr>" + "".join(f"<td>{part}</td>" for part in parts) + "</tr>")
     page = (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>lade: verification</title>'
+            '<meta name="viewport" content="width=device-width,initial-scale=1">'
             f"<style>{PAGE_STYLE}</style></head><body><h1>Verification</h1><p>{escape(line)}</p><p>A harness that is meant to "
             "fail passes the suite only by failing with the intended kind of error. = marks a result from the cache; "
-            "a+b executions means a complete and b blocked ones.</p><table><thead><tr>"
+            "a+b executions means a complete and b blocked ones.</p><div class='wide'><table><thead><tr>"
             + "".join(f"<th>{name}</th>" for name in HEADER) + "</tr></thead><tbody>" + "\n".join(body)
-            + "</tbody></table><h2>Counterexamples</h2>" + "\n".join(details) + "</body></html>\n")
+            + "</tbody></table></div><h2>Counterexamples</h2>" + "\n".join(details) + "</body></html>\n")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "index.html"
     path.write_text(page, encoding="utf-8")

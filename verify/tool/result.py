@@ -23,8 +23,7 @@ class Error:
     file: str = ""
     line: int = 0
     trace: str = ""                        # text of the counterexample
-    graph: Optional[dict[str, Any]] = None  # see graph.py
-    svg: str = ""                          # picture of the counterexample, where the engine draws it itself
+    graph: Optional[dict[str, Any]] = None  # see draw/graph.py
 
     def where(self) -> str:
         return f"{self.file}:{self.line}" if self.file and self.line else self.file

@@ -142,7 +142,7 @@ struct lade_loader_field {
 struct lade_loader_config {
     struct lade_source *source;
     const struct lade_pipeline *pipeline; /* NULL: samples unchanged */
-    struct lade_split *split;             /* NULL: the part is the whole source. Queried with lade_source_key() */
+    struct lade_split *split;             /* NULL: the part is the whole source. Queried with lade_source_group() */
     unsigned part;
     uint64_t seed; /* any value, 0 included */
     /*

@@ -35,6 +35,14 @@ struct lade_report_fault {
     const char *sample, *error;
 };
 
+/* A call of lade_loader_trace. Frozen. */
+struct lade_report_step {
+    int64_t at;
+    uint64_t number;
+    unsigned slot;
+    enum lade_loader_step step;
+};
+
 /* Texts that are NULL and sections that are not marked are left out of the JSON. Texts may hold any bytes. */
 struct lade_report {
     const char *source, *ended, *order, *consumer, *guarantee;
@@ -81,6 +89,10 @@ struct lade_report {
 
     struct lade_report_curve speed; /* seconds, samples so far */
     struct lade_report_curve loss;  /* batch, loss */
+
+    /* Steps of a few batches, for the timeline; the time to write it grows with their square. */
+    const struct lade_report_step *step;
+    size_t steps; /* 0: left out */
 };
 
 /* Zero where a wait that ends in between makes the later figure the smaller one. */

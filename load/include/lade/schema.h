@@ -77,8 +77,9 @@ struct lade_schema {
     unsigned fields;
     const struct lade_field *field;
     int label; /* an integer of fixed shape, one element: for class statistics */
-    int key;   /* identifies a sample permanently; routes it in a split */
-    int group; /* routes all samples with one value to one part of a split */
+    /* Identifies a sample permanently; routes it in a split. A value, or a step of it, has at most 256 bytes. */
+    int key;
+    int group; /* routes all samples with one value to one part of a split; sizes as for key */
 };
 
 /* The number of the field with this name, or LADE_NO_FIELD. */

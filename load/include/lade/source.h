@@ -311,13 +311,22 @@ LADE_API LADE_MUST_CHECK int lade_source_label(struct lade_source *source, uint6
 
 /*
  * A number that identifies the sample permanently. images: a hash of the file name below DIR, so that adding and
- * removing files does not change it; tar: a hash of the name that the members of the sample share. All others: i.
- * Different samples have different keys; hashes up to 64-bit collisions.
+ * removing files does not change it; tar: a hash of the name that the members of the sample share. With a key in the
+ * schema: its integer, or a hash of its bytes (i if it cannot be read). All others: i. Different samples have different
+ * keys; hashes up to 64-bit collisions.
  */
 LADE_API uint64_t lade_source_key(const struct lade_source *source, uint64_t i);
 
-/* A readable name, cut to size bytes including the final zero. images: the file below DIR; tar: what its members share;
- * all others: the number. */
+/*
+ * The number that a split routes sample i by: equal for all samples of a group, see lade_schema.group; without one the
+ * key. Of integers the value, of other fields a hash of the bytes.
+ */
+LADE_API uint64_t lade_source_group(const struct lade_source *source, uint64_t i);
+
+/*
+ * A readable name, cut to size bytes including the final zero. images: the file below DIR; tar: what the members of the
+ * sample share; all others: the number.
+ */
 LADE_API void lade_source_name(const struct lade_source *source, uint64_t i, char *to, size_t size);
 
 /*

@@ -8,13 +8,14 @@ import unittest
 import xml.dom.minidom
 from pathlib import Path
 
+from draw.execution import draw
+
 from ..certificate import dump, judged, key_of, load
 from ..certify import KILLED, SKIPPED, Verdict
 from ..graph import parse_genmc
 from ..mutants import Mutant
 from ..result import PASS, Outcome
 from ..sites import Order, Site, Source
-from ..svg import draw, own_names
 from ..weakening import lines_of, took_effect
 
 
@@ -43,13 +44,8 @@ x: [ (0, 1): Wrlx (G#(0, 104), 0) (1, 1): Wrlx (G#(0, 104), 1) ]
         self.assertEqual((read.rf, read.file, read.line, read.label), ((0, 1), "main.c", 6, "Rrlx (x, 0)"))
         order = {event.id: i for i, event in enumerate(graph.rows())}
         self.assertEqual(graph.stale(read, order), 1)
-        xml.dom.minidom.parseString(own_names(draw(graph, "a < b & c"), "one-"))
+        xml.dom.minidom.parseString(draw(graph, "a < b & c"))
         self.assertEqual(type(graph).from_json(json.loads(json.dumps(graph.to_json()))), graph)
-
-    def test_names_of_pictures_differ(self) -> None:
-        svg = """<svg><marker id='a'/><path marker-end='url(#a)'/><rect id="b" width="1"/></svg>"""
-        self.assertEqual(own_names(svg, "x-"),
-                         """<svg><marker id='x-a'/><path marker-end='url(#x-a)'/><rect id="x-b" width="1"/></svg>""")
 
     CODE = """#ifdef __cplusplus
 extern "C" {
