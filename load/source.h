@@ -192,6 +192,10 @@ int lade_decode_size(struct lade_picture *picture, struct lade_bytes bytes, stru
 int lade_decode(struct lade_picture picture, struct lade_bytes bytes, uint8_t *to, const struct lade_alloc *alloc,
                 struct lade_error *error);
 
+/* Decodes an image that has the size is, and scales it to the other. */
+int lade_decode_scaled(struct lade_picture is, struct lade_picture size, struct lade_bytes bytes, uint8_t *to,
+                       const struct lade_alloc *alloc, struct lade_error *error);
+
 int lade_images_open(struct lade_source **source, const char *folder, struct lade_picture size,
                      const struct lade_alloc *alloc, struct lade_error *error);
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Encoded values of a sample as elements: raw bytes, images, npy, decimal digits, JSON and lists of tf.train. */
 #include "source_members.h"
-#include "transform.h"
-
-#include "heap.h"
 
 #include <string.h>
 
@@ -171,26 +168,6 @@ bool lade_value_steps(const struct lade_field *field, const struct lade_shape *s
     return field->ragged_max ? elements % row == 0 && *steps <= field->ragged_max : elements == row;
 }
 
-static int read_scaled(const struct lade_value_field *f, struct lade_picture is, const struct lade_value *v,
-                       uint8_t *to, struct lade_error *inner)
-{
-    const struct lade_image image = {LADE_U8, LADE_HWC, is.height, is.width, 3};
-    const uint64_t pixels = (uint64_t)is.height * is.width, count = (uint64_t)f->size.height + f->size.width;
-    uint8_t *whole = lade_heap_raw(f->alloc, (size_t)pixels, 3);
-    struct lade_tap *taps = lade_heap_raw(f->alloc, (size_t)count, sizeof *taps);
-    int status = whole && taps ? lade_decode(is, bytes_of(v), whole, f->alloc, inner)
-                               : lade_fail(inner, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
-
-    if (status == LADE_OK) {
-        lade_taps(taps, is.height, f->size.height);
-        lade_taps(taps + f->size.height, is.width, f->size.width);
-        lade_resize(&image, whole, f->size.height, taps, f->size.width, taps + f->size.height, to);
-    }
-    lade_heap_put(f->alloc, whole);
-    lade_heap_put(f->alloc, taps);
-    return status;
-}
-
 static int read_image(const struct lade_value_field *f, const struct lade_value *v, uint8_t *to,
                       struct lade_error *error)
 {
@@ -201,7 +178,7 @@ static int read_image(const struct lade_value_field *f, const struct lade_value 
     if (status == LADE_OK && is.height == f->size.height && is.width == f->size.width)
         status = lade_decode(is, bytes_of(v), to, f->alloc, &inner);
     else if (status == LADE_OK && f->scaled)
-        status = read_scaled(f, is, v, to, &inner);
+        status = lade_decode_scaled(is, f->size, bytes_of(v), to, f->alloc, &inner);
     else if (status == LADE_OK)
         return lade_fail(error, LADE_DAMAGED, v->file, v->offset,
                          "the image has %u x %u pixels, the first one %u x %u; size=HEIGHTxWIDTH scales all to one",
