@@ -68,7 +68,7 @@ def overlap_of(label, size):
 
 
 def path_of(label, size):
-    """Source, loader, device. On OpenCL the device copies with a core of its own, so one thread gathers, as in the loop."""
+    """Source, loader, device. On OpenCL the device copies on a separate core, so one thread gathers, as in the loop."""
     def path(row, mode, threads, who):
         return Candidate(row, "feed_path", [mode, str(size // SAMPLE), str(threads), who], 2, sleeps=True)
     table = Table(f"path {label}", f"path: samples in memory to the device, in batches of {label}", "GB/s",

@@ -7,7 +7,7 @@ import subprocess
 from measure import Candidate, Failure, Session, Table, private, promise
 
 ABOUT = "the loader against a bare gather loop, NumPy, FFCV, PyTorch, tf.data and Grain"
-GROUPS = ["codecs"]  # of tools/setup; the peers come by bench/setup
+GROUPS = ["codecs"]  # of tools/setup; bench/setup installs the peers
 BUDGET = (170, 900)  # seconds after which nothing is repeated: quick, full
 SECONDS = (0.25, 1.0)  # that a candidate runs in a repetition
 HERE = pathlib.Path(__file__).resolve().parent
@@ -44,7 +44,7 @@ FULL_RUN = ["numpy take, raise", FFCV[0], GRAIN[2]]  # the slower variants of a 
 FROM_FILE = [TAKE, FFCV[1], LOADER[0], IDIOM[0], TF_DATA, GRAIN[1]]
 OWN_FILE = "FFCV, from its own file"  # it reads no folders
 
-# At least so many times the best of these, batches from memory.
+# Factor: at least this many times the best of these, batches from memory.
 RATIOS = [([LIMIT], 0.85), ([TAKE], 1.5), (FFCV, 4.0), (LOADER, 15.0), (IDIOM, 7.0)]
 IMAGE_RATIO, OVERLAP, GROWTH = 1.0, 0.9, 1.05
 # At least so much of another row of the same case.
@@ -117,7 +117,7 @@ class Servers:
                 del self.sessions[name]
 
     def candidate(self, row, case, name, variant, threads):
-        """Or why there is none. The first answer takes long and does not count."""
+        """Or why there is none. The first reply takes long and does not count."""
         if name not in self.sessions:
             raise Failure(self.reasons[name])
         answer = self.sessions[name].ask([case, variant, "0"], 180)
@@ -185,7 +185,7 @@ def images_of(servers, folder, case, cores):
 
 
 def curve(case, title, points):
-    """points: label, what both are told of the data, threads."""
+    """points: label, what both get as their data, threads."""
     candidates = []
     for label, shape, threads in points:
         candidates += [loader(f"lade, {label}", *shape, threads, HELP), gather(f"gather, {label}", *shape, threads)]

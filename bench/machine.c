@@ -33,7 +33,7 @@ static void await(uint64_t wanted)
     }
 }
 
-/* Answers odd values with even ones. */
+/* Replies to odd values with even ones. */
 static void *returner(void *unused)
 {
     (void)unused;

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-# A repetition is disturbed, and repeated, when one of these does not hold. docs/bench.md says why.
+# A repetition is disturbed, and repeated, when one of these does not hold. docs/bench.md explains why.
 TRIP_FACTOR = 1.5  # line ping-pong before and after it, against the median of the comparison
 SPEED_UP = 1.6  # of two null loops on two cores
 SHARE = 0.9  # of the wall time in which the threads of a program that never sleeps had a core
@@ -34,7 +34,7 @@ def spread_of(values):
 
 
 def promise(table, candidate, values, limit, sense, against=None):
-    """The row that says whether a promise was kept; against: whom the values are ratios to."""
+    """The row that shows whether a promise was kept; against: the candidate that the values are ratios to."""
     row = {"case": table.case, "candidate": candidate, "threads": table.candidates[0].threads,
            "unit": "ratio" if against else table.unit, **spread_of(values), "promise": limit, "sense": sense,
            "unsteady": table.unsteady}
@@ -46,7 +46,7 @@ def promise(table, candidate, values, limit, sense, against=None):
 
 def judged(row):
     """
-    The row with its verdict: kept or missed, by the median. Where the machine was unsteady, a median beyond the limit says
+    The row with its verdict: kept or missed, by the median. Where the machine was unsteady, a median beyond the limit shows
     something only if no repetition keeps the promise; otherwise the row is undecided.
     """
     least, most = row["spread"]
@@ -68,7 +68,7 @@ def private(group):
 
 class Candidate:
     """
-    One program with its arguments. value(amount, seconds) turns its answer into the figure that is compared.
+    One program with its arguments. value(amount, seconds) turns its output into the figure that is compared.
     command takes the place of a program of the build folder; a session is a program that runs already.
     """
 
@@ -78,7 +78,7 @@ class Candidate:
 
 
 class Session:
-    """A program that prepares itself for long and then answers lines with lines, until it is ended."""
+    """A program that prepares itself for long and then replies to lines with lines, until it is ended."""
 
     def __init__(self, bench, name, command):
         self.name, self.errors = name, tempfile.TemporaryFile("w+", errors="replace")
@@ -121,7 +121,7 @@ class Session:
 
 
 class Table:
-    """A comparison: candidates measured in turn, `wanted` times each."""
+    """A comparison: candidates measured alternately, `wanted` times each."""
 
     def __init__(self, case, title, unit, candidates, value, higher=True):
         self.case, self.title, self.unit = case, title, unit

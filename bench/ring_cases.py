@@ -3,7 +3,7 @@
 from measure import Candidate, Table, promise
 
 ABOUT = "the rings against ck_ring, liburcu's queues and Vyukov's"
-CAPACITIES = [63, 1023, 65535]  # ck_ring holds a power of two less one; all candidates get the same room
+CAPACITIES = [63, 1023, 65535]  # ck_ring holds a power of two less one; all candidates get the same capacity
 BATCH = 32
 PEERS = ["ck_spsc", "ck_mpmc", "vyukov", "urcu_wfcq", "urcu_wfcq_apart", "urcu_lfq", "urcu_lfq_apart"]
 SLEEPS = PEERS[3:]  # mutex, grace period
@@ -17,7 +17,7 @@ WORKLOADS = {
 OURS = {"pair": "lade_spsc", "mixed": "lade_mpmc"}  # promised for two threads; the crowd is shown
 PROMISE = {"pair 63": 0.6}  # 1 for all others
 
-# How evenly threads are served that push and pop in turn for 0.3 s, every call timed: title, unit, what the program's number
+# How evenly threads are served that alternately push and pop for 0.3 s, every call timed: title, unit, what the program's number
 # is divided by, whether more is better, and what is promised for two threads.
 WAITS = {
     "worst": ("the longest call", "us", 1e3, False, 4000),

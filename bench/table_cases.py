@@ -14,7 +14,7 @@ BATCH = 16
 OURS, LIMIT, BOOST, NULL = "lade_table", "limit", "boost_flat", "null"
 INLINED, LONGER = "limit_inlined", "limit_longer"
 PEERS = [BOOST, "sharded", "urcu_lfht", "ck_ht", "ck_rhs", "tbb_hash", "tbb_unordered", "libcds_split"]
-SLEEPS = ["sharded", "urcu_lfht", "ck_ht", "ck_rhs"]  # mutex, a thread of their own
+SLEEPS = ["sharded", "urcu_lfht", "ck_ht", "ck_rhs"]  # mutex, a separate thread
 NO_REMOVAL = "tbb_unordered"
 LARGE_PEERS = [BOOST, "sharded", "urcu_lfht", "ck_ht"]  # others take many bytes or minutes
 ROOM = 12  # GB that LARGE takes with all of them
@@ -27,7 +27,7 @@ TITLES = {
     "batch": f"look up keys that are there, {BATCH} at a time",
     "insert": "insert from empty on, the table grows",
 }
-# Workload, keys: against whom, at least.
+# Workload, keys: against which candidate, at least.
 RATIOS = [
     ("hit", MIDDLE, [BOOST], 1.3), ("hit", MIDDLE, [LIMIT], 0.75),
     ("hit", LARGE, [BOOST], 1.3), ("hit", LARGE, [LIMIT], 0.75),

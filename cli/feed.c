@@ -347,19 +347,19 @@ static bool take_other(struct feed_options *o, int which)
 static const char *contradiction(const struct feed_options *o)
 {
     if (o->stream && (o->save || o->resumes))
-        return "--stream has no state to save or resume";
+        return "--stream cannot be combined with --save or --resume: a stream has no saved position";
     if (o->stream && (o->as_ready || o->balanced))
-        return "--stream does not go with --as-ready or --balanced";
+        return "--stream cannot be combined with --as-ready or --balanced";
     if (o->depth && !o->device)
         return "--depth needs --device";
     if (o->timeline && !o->json && !o->html)
         return "--timeline takes no file: it adds to the report of --html or --json";
     if (o->device && o->consumer)
-        return "--device is a consumer of its own";
+        return "--device replaces --consumer; give one of them";
     if (o->save_every && !o->save)
         return "--save-every needs --save";
     if (o->table && o->weights_given)
-        return "--split-table has weights and a seed of its own; leave --split and --split-seed out";
+        return "--split-table already contains weights and a seed; leave out --split and --split-seed";
     if (o->split_seeded && o->parts == 1 && !o->table)
         return "--split-seed needs --split";
     if (o->pad && o->shards == 0)
@@ -396,7 +396,7 @@ static bool parse(struct feed_options *o, int argc, char **argv)
         }
     }
     if (good && argc - optind > 1) {
-        fputs("lade feed: it takes one source\n", stderr);
+        fputs("lade feed: give one SOURCE only\n", stderr);
         good = false;
     } else if (good && argc - optind == 1) {
         o->source = argv[optind];
@@ -460,7 +460,7 @@ static int feed(struct feed *f)
 #ifdef LADE_GPU
         f->consumer = &consumer_device;
 #else
-        fputs("lade feed: this build has no devices\n", stderr);
+        fputs("lade feed: this build has no device support; configure it with -Dgpu=enabled and build again\n", stderr);
         return EXIT_USAGE;
 #endif
     }

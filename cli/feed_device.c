@@ -71,12 +71,12 @@ static int device_open(void **self, struct feed *f, struct lade_error *error)
     const struct lade_device_config config = {.backend = f->o.device};
 
     *self = NULL;
-    if (f->info->bytes == 0)
+    if (f->info->schema && f->info->bytes == 0)
         return refuse(error, "--device: the first field is ragged; the device normalises samples of one shape");
     if (f->shape.dtype != LADE_U8)
-        return refuse(error, "--device takes samples of bytes: the device normalises them, leave --normalise out");
+        return refuse(error, "--device needs u8 samples, which the device normalises; leave out --normalise");
     if (lade_shape_bytes(&f->shape) > UINT32_MAX / 4)
-        return refuse(error, "--device: samples are too large");
+        return refuse(error, "--device: a sample must be smaller than 1 GiB");
     struct device *d = calloc(1, sizeof *d);
     if (!d)
         return out_of_memory(error);

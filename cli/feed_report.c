@@ -109,7 +109,7 @@ static void print_arrivals(FILE *to, const struct feed *f, const struct figures 
     for (unsigned i = 0; i < g->faults; i++)
         fprintf(to, "    %s: %s\n", shown(g->fault[i].name), g->fault[i].text);
     if (f->stats.replaced > 0)
-        fprintf(to, "  replaced     %s workers that did not come back in time\n", grouped(f->stats.replaced));
+        fprintf(to, "  replaced     %s workers that did not return in time\n", grouped(f->stats.replaced));
     if (f->saves > 0)
         fprintf(to, "  saved        %s times to %s\n", grouped(f->saves), shown(f->o.save));
 }
@@ -126,8 +126,7 @@ static void print_classes(FILE *to, const struct feed *f, const struct figures *
         for (unsigned p = 0; p < parts; p++)
             fprintf(to, "%s %s %s (%.4f)", p ? "," : "", part_name(f->parts, p, room, sizeof room), grouped(f->size[p]),
                     f->classified ? (double)f->size[p] / (double)f->classified : 0);
-        fprintf(to, "%s; p %.3g that the sizes follow the weights\n", parts < f->parts ? ", ..." : "",
-                g->audit.shares_p);
+        fprintf(to, "%s; p %.3g if the sizes follow the weights\n", parts < f->parts ? ", ..." : "", g->audit.shares_p);
     }
     if (f->info->classes == 0)
         return;
@@ -144,9 +143,9 @@ static void print_classes(FILE *to, const struct feed *f, const struct figures *
     if (f->classes > CLASSES_SHOWN)
         fprintf(to, "    and %u more; --json lists them\n", f->classes - CLASSES_SHOWN);
     if (g->audited)
-        fprintf(to, "               p %.3g that all parts have the same classes\n", g->audit.classes_p);
+        fprintf(to, "               p %.3g if all parts have the same classes\n", g->audit.classes_p);
     if (g->drawn_p >= 0)
-        fprintf(to, "               p %.3g that what was drawn has %s\n", g->drawn_p,
+        fprintf(to, "               p %.3g if the samples drawn have %s\n", g->drawn_p,
                 f->o.balanced ? "each class equally often" : "the classes of the part");
 }
 

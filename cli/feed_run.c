@@ -309,7 +309,7 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
         status = file_error(f, f->o.log);
     atomic_store(&cancellable, NULL);
     if (lade_loader_stop(loader, farewell) != LADE_OK) {
-        fputs("lade feed: a worker does not return from reading or from a transform, or the device does not complete\n",
+        fputs("lade feed: gave up waiting for a worker that is still reading or transforming, or for the device\n",
               stderr);
         exit(EXIT_TROUBLE);
     }

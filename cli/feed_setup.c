@@ -79,19 +79,19 @@ static int add_normalise(struct lade_pipeline *p, const struct feed_transforms *
 static const char *add_steps(struct lade_pipeline *p, const struct feed_transforms *t, bool chance)
 {
     if (t->resize_height && lade_pipeline_resize(p, (uint32_t)t->resize_height, (uint32_t)t->resize_width) != LADE_OK)
-        return "--resize: the size is not possible";
+        return "--resize: this size is out of range";
     if (t->crop_height && lade_pipeline_crop_centre(p, (uint32_t)t->crop_height, (uint32_t)t->crop_width) != LADE_OK)
         return "--crop: the rectangle is larger than the image";
     const struct lade_image now = *lade_pipeline_output(p);
     if (chance && t->crop_random &&
         lade_pipeline_crop_random(p, (uint32_t)t->padding, now.height, now.width) != LADE_OK)
-        return "--crop-random: so much padding is not possible";
+        return "--crop-random: the padding is too large";
     if (chance && t->flip && lade_pipeline_flip(p) != LADE_OK)
-        return "--flip is not possible";
+        return "--flip: the step cannot be added to the transforms";
     if (t->normalise && add_normalise(p, t) != LADE_OK)
-        return "--mean and --deviation take one number, or one for each channel, and deviations are not zero";
+        return "--mean and --deviation take one number, or one for each channel, and no deviation may be zero";
     if (t->layout >= 0 && lade_pipeline_layout(p, (enum lade_layout)t->layout) != LADE_OK)
-        return "--layout is not possible";
+        return "--layout: the step cannot be added to the transforms";
     return NULL;
 }
 
@@ -108,7 +108,7 @@ static int open_pipelines(struct feed *f)
             "transforms need images: u8 or f32 with 2 dimensions, or 3 of which the first or last is 1, 3 or 4");
     if (lade_pipeline_create(&f->pipeline, &form, NULL) != LADE_OK ||
         lade_pipeline_create(&f->test_pipeline, &form, NULL) != LADE_OK)
-        return system_trouble("transforms", "out of memory, or images beyond the limits");
+        return system_trouble("transforms", "out of memory, or the images are too large");
     const char *why = add_steps(f->pipeline, t, true);
     if (!why)
         why = add_steps(f->test_pipeline, t, false);
@@ -174,10 +174,10 @@ static int open_table(struct feed *f)
     struct lade_error error = {.offset = 0};
 
     if (f->info->count == LADE_ENDLESS)
-        return wrong("--split-table: an endless source has no list of samples; --split asks nothing but their keys");
+        return wrong("--split-table needs a source with a fixed number of samples; for an endless source use --split");
     int status = lade_split_load_limited(&table, f->o.table, NULL, f->o.memory << 20, &error), code = EXIT_DONE;
     if (status == LADE_DAMAGED) {
-        print_error("feed: %s: damaged, from byte %llu on", f->o.table, (big)error.offset);
+        print_error("feed: %s: damaged at byte %llu", f->o.table, (big)error.offset);
         return EXIT_WRONG;
     }
     if (status == LADE_LIMITED)
@@ -209,7 +209,7 @@ static int open_split(struct feed *f)
         return EXIT_DONE;
     int status = lade_split_create(&f->split, &c, NULL);
     if (status == LADE_INVALID)
-        return wrong("--split: at least one weight is above zero");
+        return wrong("--split: at least one weight must be above zero");
     return status == LADE_OK ? EXIT_DONE : system_trouble("split", lade_status_text(status));
 }
 
@@ -239,7 +239,7 @@ int feed_open(struct feed *f)
     f->info = lade_source_info(f->source);
     f->classes = f->info->classes ? (unsigned)f->info->classes : 1;
     if (f->info->count == LADE_ENDLESS && f->o.stream == 0)
-        return wrong("an endless source is fed by --stream N, through a buffer of N samples");
+        return wrong("an endless source needs --stream N, which shuffles through a buffer of N samples");
     int code = open_pipelines(f);
     if (code == EXIT_DONE)
         code = open_split(f);

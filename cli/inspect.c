@@ -30,7 +30,8 @@ static void help(void)
 {
     puts("usage: lade inspect SOURCE [OPTION...]\n"
          "\n"
-         "Prints number, shape, classes with their frequencies and the first samples of a data set. SOURCE is one of\n"
+         "Prints the number of samples of a data set, their shape, the class frequencies and the first samples.\n"
+         "SOURCE is one of\n"
          "  synthetic[:count=N,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N|random]\n"
          "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
          "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE] or npy:NAME=FILE[,NAME=FILE...]\n"
@@ -41,19 +42,19 @@ static void help(void)
          "  tfrecord:FILES, tar:FILES, each with [,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,classes=N][,size=HEIGHTxWIDTH]\n"
          "  npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]\n"
          "\n"
-         "  --samples N   first samples to show (3)\n"
-         "  --classes N   most classes to show (20)\n"
-         "  --check       read every sample; tell how many are damaged, and a digest of all the others\n"
-         "  --json FILE   the same as JSON, with all classes; - is standard output, and the words go to\n"
+         "  --samples N   show the first N samples (3)\n"
+         "  --classes N   show at most N classes (20)\n"
+         "  --check       read every sample; print how many are damaged, and a digest of the others\n"
+         "  --json FILE   write the same as JSON, with all classes; - is standard output, and the text goes to\n"
          "                standard error\n"
-         "  --help\n"
+         "  --help        show this text\n"
          "\n"
          "examples:\n"
          "  lade inspect synthetic:skew=5\n"
          "  lade inspect idx:train-images-idx3-ubyte,train-labels-idx1-ubyte --check\n"
          "  lade inspect images:/tmp/pictures,size=224x224 --json -\n"
          "\n"
-         "exit codes: 0 done, 1 a file or a sample is damaged, 2 wrong use, 3 trouble of the system");
+         "exit codes: 0 done, 1 a file or a sample is damaged, 2 wrong use, 3 system error");
 }
 
 /* FNV-1a (Fowler, Noll, Vo 1991) over words, so that it costs less than reading. */
@@ -259,7 +260,7 @@ static bool parse(struct options *o, int argc, char **argv)
         }
     }
     if (argc - optind != 1)
-        fputs("lade inspect: it takes one source\n", stderr);
+        fputs("lade inspect: give exactly one SOURCE\n", stderr);
     return argc - optind == 1;
 }
 

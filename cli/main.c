@@ -10,7 +10,7 @@ static const struct {
     const char *what;
 } commands[] = {
     {"feed", feed_main, "feed a data set to a consumer in batches, and report how that went"},
-    {"split", split_main, "assign the items of a data set to parts, and audit that"},
+    {"split", split_main, "assign the items of a data set to parts, and audit the result"},
     {"inspect", inspect_main, "print what a data set holds"},
     {"synth", synth_main, "write a synthetic data set in a format of your choice"},
 };
@@ -20,8 +20,8 @@ static void help(FILE *to)
     fputs("usage: lade SUBCOMMAND [OPTION...]\n\n", to);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].what);
-    fputs("\n  lade SUBCOMMAND --help says more. lade --version prints the version.\n"
-          "\nexit codes: 0 done, 1 a check failed, 2 wrong use, 3 out of memory or another trouble of the system\n",
+    fputs("\n  lade SUBCOMMAND --help shows its options. lade --version prints the version.\n\nexit codes: 0 done, 1 a "
+          "check failed, 2 wrong use, 3 out of memory or another system error\n",
           to);
 }
 

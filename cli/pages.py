@@ -26,7 +26,7 @@ class Option:
 
 
 class Help:
-    """What a --help says, taken apart."""
+    """What a --help prints, taken apart."""
 
     def __init__(self, program, subcommand=None):
         words = [program] + ([subcommand] if subcommand else []) + ["--help"]

@@ -92,7 +92,7 @@ static int softmax_open(void **self, struct feed *f, struct lade_error *error)
     *self = NULL;
     if (f->info->classes == 0)
         return refuse(error, LADE_INVALID, "the source has no labels to learn; --consumer null needs none");
-    if (f->info->bytes == 0)
+    if (f->info->schema && f->info->bytes == 0)
         return refuse(error, LADE_INVALID, "the first field is ragged; --consumer null takes any");
     if (f->shape.dtype != LADE_U8 && f->shape.dtype != LADE_F32)
         return refuse(error, LADE_INVALID, "it takes samples of u8 or f32; --consumer null takes any");

@@ -12,69 +12,73 @@
 
 static void help(void)
 {
-    puts(
-        "usage: lade split assign INPUT --table FILE [OPTION...]\n"
-        "       lade split audit INPUT --table FILE [OPTION...]\n"
-        "       lade split merge --table OUT TABLE... [OPTION...]\n"
-        "       lade split show TABLE [--json FILE]\n"
-        "\n"
-        "assign decides which part each item belongs to and records it; what is in the table already stays. audit "
-        "only looks.\n"
-        "Both print the class frequencies of each part with a test, and which files have the same bytes in several "
-        "parts.\n"
-        "\n"
-        "INPUT is a list with one key on a line; a CSV file whose first line names the columns key, group, class and "
-        "part\n"
-        "(key is needed; a part, by name or number, is recorded as it is); or a directory, where a file's path is its "
-        "key, "
-        "the\n"
-        "first folder its class, and its bytes its content (links to folders are not followed). - is standard input. A "
-        "text without the name .csv is CSV "
-        "when\n"
-        "its first line has several columns, one of them key.\n"
-        "\n"
-        "Only the exact store can tell which keys were assigned: an audit of another one counts those that a filter "
-        "does "
-        "not\n"
-        "know, and a filter takes some for others.\n"
-        "\n"
-        "  --table FILE       the table; assign makes it if it is not there\n"
-        "  --weights A:B[:...]\n"
-        "                     of a new table, 2 to 255 whole numbers such as 80:20 or 8,1,1\n"
-        "  --folds K          K parts of the same weight\n"
-        "  --names A,B,...    of all parts (train,test or train,validation,test or part0,...)\n"
-        "  --rule hash|coin|quota\n"
-        "                     hash (a weight that changes moves only what it must), coin, quota (exact for each class\n"
-        "                     of the first list; FILE.classes keeps their names)\n"
-        "  --store exact|compact|arrays|pure\n"
-        "                     exact, compact (12.5 bits an item, with a small error), arrays (Lin 2026), pure (the "
-        "rule\n"
-        "                     alone decides, again each time, and nothing is recorded)\n"
-        "  --seed N|random    (0)\n"
-        "  --content follow|drop|reject\n"
-        "                     the same bytes under another key: goes to the same part, to none, is a conflict\n"
-        "  --conflict refuse|group|content\n"
-        "                     group and content say different parts: a conflict, or one of them decides\n"
-        "  --csv FILE         key,group,class,part of every item\n"
-        "  --json FILE        the figures as JSON; for both, - is standard output, and words go to standard error\n"
-        "  --alpha P          audit fails where a test gives less (1e-6)\n"
-        "  --resolve          merge: settle differences, by a rule that does not depend on the order\n"
-        "  --salt N           of that rule (0)\n"
-        "  --keys INPUT       merge: names for the keys that differ\n"
-        "  --wait SECONDS     for another process that writes the table, at most (60)\n"
-        "  --memory MIB       that a table may take when it is read, at most (1024)\n"
-        "  --help\n"
-        "\n"
-        "examples:\n"
-        "  lade split assign images/ --table images.split --weights 8,1,1 --csv parts.csv\n"
-        "  lade split assign list.csv --table list.split --weights 9,1 --rule quota --seed 7\n"
-        "  lade split audit images/ --table images.split --json -\n"
-        "  lade split merge --table all.split node0.split node1.split --resolve\n"
-        "\n"
-        "exit codes: 0 done; 1 items in conflict or beyond the quota, the same bytes in several parts, tables that "
-        "differ,\n"
-        "            audit: a key that is not in the table or a test below --alpha; 2 wrong use, or a list that is\n"
-        "            not well formed; 3 trouble of the system");
+    puts("usage: lade split assign INPUT --table FILE [OPTION...]\n"
+         "       lade split audit INPUT --table FILE [OPTION...]\n"
+         "       lade split merge --table OUT TABLE... [OPTION...]\n"
+         "       lade split show TABLE [--json FILE]\n"
+         "\n"
+         "assign decides which part each item belongs to and records it in the table; items already there keep their "
+         "part.\n"
+         "audit changes nothing. Both print the class frequencies of each part with a test, and the files that have "
+         "the\n"
+         "same bytes in several parts.\n"
+         "\n"
+         "INPUT is one of\n"
+         "  a list with one key per line;\n"
+         "  a CSV file whose first line names the columns key, group, class and part. Only key is required; a given "
+         "part,\n"
+         "  by name or number, is recorded unchanged. A file without the suffix .csv is read as CSV if its first line "
+         "has\n"
+         "  several columns, one of them key;\n"
+         "  a directory: the path of a file is its key, the first folder its class, its bytes its content. Links to "
+         "folders\n"
+         "  are not followed;\n"
+         "  - for standard input.\n"
+         "\n"
+         "Only the exact store knows which keys were assigned. With another store, audit counts the keys that its "
+         "filter\n"
+         "does not find, and a filter mistakes some keys for others.\n"
+         "\n"
+         "  --table FILE       the table; assign creates it if it does not exist\n"
+         "  --weights A:B[:...]\n"
+         "                     weights of a new table: 2 to 255 whole numbers such as 80:20 or 8,1,1\n"
+         "  --folds K          K parts of equal weight\n"
+         "  --names A,B,...    names of all parts (train,test or train,validation,test or part0,...)\n"
+         "  --rule hash|coin|quota\n"
+         "                     hash: a changed weight moves as few items as possible; coin: a random draw; quota: "
+         "exact for\n"
+         "                     each class of the first list, FILE.classes keeps the class names\n"
+         "  --store exact|compact|arrays|pure\n"
+         "                     exact; compact: 12.5 bits per item, with a small error; arrays (Lin 2026); pure: "
+         "nothing is\n"
+         "                     recorded, the rule is evaluated each time\n"
+         "  --seed N|random    seed of the rule (0)\n"
+         "  --content follow|drop|reject\n"
+         "                     the same bytes under another key: same part, no part, or a conflict\n"
+         "  --conflict refuse|group|content\n"
+         "                     group and content demand different parts: a conflict, or group or content decides\n"
+         "  --csv FILE         write key,group,class,part of every item\n"
+         "  --json FILE        write the figures as JSON; - is standard output, for --csv too, and the text then goes "
+         "to\n"
+         "                     standard error\n"
+         "  --alpha P          audit fails if a test gives less than P (1e-6)\n"
+         "  --resolve          merge: settle differences by a rule that does not depend on the order of the tables\n"
+         "  --salt N           merge: salt of that rule (0)\n"
+         "  --keys INPUT       merge: names for the keys that differ\n"
+         "  --wait SECONDS     wait at most this long for another process that writes the table (60)\n"
+         "  --memory MIB       refuse a table that needs more memory than this (1024)\n"
+         "  --help             show this text\n"
+         "\n"
+         "examples:\n"
+         "  lade split assign images/ --table images.split --weights 8,1,1 --csv parts.csv\n"
+         "  lade split assign list.csv --table list.split --weights 9,1 --rule quota --seed 7\n"
+         "  lade split audit images/ --table images.split --json -\n"
+         "  lade split merge --table all.split node0.split node1.split --resolve\n"
+         "\n"
+         "exit codes: 0 done; 1 items in conflict or beyond the quota, the same bytes in several parts, tables that "
+         "differ,\n"
+         "            audit: a key that is not in the table or a test below --alpha; 2 wrong use, or a list that is\n"
+         "            not well formed; 3 system error");
 }
 
 static bool number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *to)
@@ -109,7 +113,7 @@ static bool pieces(const char *text, unsigned most, unsigned *count,
         if (!end)
             return true;
     }
-    fputs("lade split: a list of 1 to 255 short pieces with commas between them is expected\n", stderr);
+    fputs("lade split: a list must have 1 to 255 short items, separated by commas\n", stderr);
     return false;
 }
 
@@ -268,7 +272,7 @@ int split_main(int argc, char **argv)
     int left = argc - optind; /* including the command */
     char **rest = argv + optind;
     if (left < 1 || strcmp(rest[0], command) != 0)
-        return wrong_use("assign, audit, merge or show is expected first");
+        return wrong_use("the first word must be assign, audit, merge or show");
     if (!takes_options(&o, command))
         return EXIT_USAGE;
     if (lade_thread_enter() != LADE_OK) {
@@ -278,13 +282,13 @@ int split_main(int argc, char **argv)
     if (strcmp(command, "merge") == 0)
         code = split_merge(&o, rest + 1, left - 1);
     else if (left != 2)
-        code = wrong_use("one input is expected");
+        code = wrong_use("give one input");
     else if (strcmp(command, "assign") == 0 || strcmp(command, "audit") == 0)
         code = split_assign_or_audit(&o, rest[1], strcmp(command, "assign") == 0);
     else if (strcmp(command, "show") == 0)
         code = split_show(&o, rest[1]);
     else
-        code = wrong_use("assign, audit, merge and show are the commands");
+        code = wrong_use("there is no such command; use assign, audit, merge or show");
     lade_thread_leave();
     return code;
 }

@@ -60,10 +60,11 @@ bool classes_read(struct list *list, const char *table, unsigned classes)
         return complain(table, "the name is too long");
     char *text = list->known = read_path(name, &size);
     if (!text)
-        return complain(name, "it names the classes of the quotas, in their order, one on a line; assign needs it");
+        return complain(
+            name, "cannot be read; it lists the classes of the quotas in order, one per line, and assign needs it");
     for (size_t at = 0, taken; (taken = csv_read(text + at, size - at, &field, 1, &fields)) > 0; at += taken)
         if (list->classes < LADE_SPLIT_CLASSES_MAX)
             list->class_name[list->classes++] = (struct text){field.text, field.size};
     list->fixed = true;
-    return list->classes == classes || complain(name, "the table has another number of classes");
+    return list->classes == classes || complain(name, "lists a different number of classes than the table has");
 }

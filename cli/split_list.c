@@ -148,7 +148,8 @@ static bool read_columns(struct list *list, const struct csv_field *field, size_
                 column[i] = j;
     }
     list->has_parts = column[PART] < FIELDS;
-    return column[KEY] < FIELDS || complain_of(list, 1, "no column is named 'key'; key,group,class,part are known");
+    return column[KEY] < FIELDS ||
+           complain_of(list, 1, "no column is named 'key'; the columns are key, group, class and part");
 }
 
 static bool part_by_name(struct row *row, const struct csv_field *f, char *const *names, unsigned parts)
@@ -188,7 +189,7 @@ static bool read_csv(struct list *list, char *text, size_t size, char *const *na
         if (!row)
             return complain(list->path, "out of memory");
         if (fields <= column[KEY] || field[column[KEY]].size == 0)
-            return complain_of(list, line, "there is no key");
+            return complain_of(list, line, "the key is missing");
         row->key = (struct text){field[column[KEY]].text, field[column[KEY]].size};
         if (fields > column[GROUP] && field[column[GROUP]].size > 0)
             row->group = (struct text){field[column[GROUP]].text, field[column[GROUP]].size};
@@ -198,7 +199,7 @@ static bool read_csv(struct list *list, char *text, size_t size, char *const *na
         if (!number_class(list, name, &row->class_number))
             return false;
         if (fields > column[PART] && !part_by_name(row, &field[column[PART]], names, parts))
-            return complain_of(list, line, "there is no part of that name or number; see --names");
+            return complain_of(list, line, "no part has that name or number; --names sets the names");
     }
     return true;
 }

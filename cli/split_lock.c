@@ -72,7 +72,8 @@ static int try_lock(int lock, const char *name, const char *table)
             return HELD;
         if (!has_no_locks(errno))
             return FAILED;
-        print_error("split: %s cannot be locked (%s): let nobody else write it meanwhile", table, strerror(errno));
+        print_error("split: %s cannot be locked (%s); make sure that no other process writes it", table,
+                    strerror(errno));
     }
     int named = is_named(lock, name);
     if (named <= 0)

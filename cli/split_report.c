@@ -114,20 +114,19 @@ static void print_text(const struct report *r, const uint64_t *count, FILE *to)
             fprintf(to, " %8.5f", size ? (double)count[(size_t)c * parts + p] / (double)size : 0);
         fputc('\n', to);
     }
-    fprintf(to, "  classes      chi-square %.4g, df %.0f, p %.3g: the parts have the same class frequencies\n",
+    fprintf(to, "  classes      chi-square %.4g, df %.0f, p %.3g if the parts have the same class frequencies\n",
             r->audit.classes, r->audit.classes_df, r->audit.classes_p);
-    fprintf(to, "  shares       chi-square %.4g, df %.0f, p %.3g: the sizes are those of the weights\n",
-            r->audit.shares, r->audit.shares_df, r->audit.shares_p);
+    fprintf(to, "  shares       chi-square %.4g, df %.0f, p %.3g if the sizes follow the weights\n", r->audit.shares,
+            r->audit.shares_df, r->audit.shares_p);
     if (r->audit.classes_df > 0 && r->audit.least < 5)
-        fprintf(to, "  (rough: a cell expects %.2g items only)\n", r->audit.least);
+        fprintf(to, "  (approximate: the smallest expected count is only %.2g)\n", r->audit.least);
     if (r->list->directory)
         fprintf(to, "  duplicates   %s contents under several names, %s of them in several parts\n",
                 grouped(r->duplicates), grouped(r->across));
     if (r->missing + r->conflicts + r->dropped + r->full > 0)
         fprintf(to,
                 "  without part %s in conflict, %s dropped as duplicates, %s beyond the quota or capacity, %s "
-                "not in the "
-                "table\n",
+                "not in the table\n",
                 grouped(r->conflicts), grouped(r->dropped), grouped(r->full), grouped(r->missing));
 }
 

@@ -20,7 +20,7 @@ static int trouble(const char *path, int status, uint64_t offset)
     if (status == LADE_IO)
         print_error("split: %s: %s", path, strerror(errno));
     else if (status == LADE_DAMAGED)
-        print_error("split: %s: damaged, from byte %llu on", path, (big)offset);
+        print_error("split: %s: damaged at byte %llu", path, (big)offset);
     else
         print_error("split: %s: %s", path, lade_status_text(status));
     return EXIT_TROUBLE;
@@ -34,7 +34,7 @@ static int name_parts(struct options *o, unsigned parts)
     for (unsigned i = 0; i < o->names; i++)
         for (unsigned j = 0; j < i; j++)
             if (strcmp(o->name_text[i], o->name_text[j]) == 0)
-                return wrong_use("--names takes different names");
+                return wrong_use("--names must not contain a name twice");
     for (unsigned i = 0; i < parts; i++) {
         char room[NAME];
         if (i >= o->names)
@@ -94,11 +94,13 @@ static int load_split(struct lade_split **split, const struct options *o, bool *
     if ((o->parts > 0 && (o->parts != loaded.parts || memcmp(o->weight, loaded.weights, o->parts * 4) != 0)) ||
         (o->given & 1U << RULE && o->config.rule != loaded.rule) ||
         (o->given & 1U << SEED && !o->config.random_seed && o->config.seed != loaded.seed))
-        return wrong_use("the table was made with other weights, another rule or another seed");
+        return wrong_use("the table was made with other weights, another rule or another seed; leave these options out "
+                         "to use those of the table");
     if ((o->given & 1U << STORE && o->config.store != loaded.store) ||
         (o->given & 1U << CONTENT && o->config.content != loaded.content) ||
         (o->given & 1U << CONFLICT && o->config.conflict != loaded.conflict))
-        return wrong_use("the table was made with another store or another policy for contents or conflicts");
+        return wrong_use("the table was made with another store or another policy for contents or conflicts; leave "
+                         "these options out to use those of the table");
     return EXIT_DONE;
 }
 
@@ -312,7 +314,8 @@ static void tell(void *context, const struct lade_split_difference *d)
         if (lade_split_hash(n->split, n->list->row[i].key.at, n->list->row[i].key.size) == d->hash)
             printf(" %s", shown_bytes(n->list->row[i].key.at, n->list->row[i].key.size));
     if (d->part != LADE_SPLIT_NO_PART)
-        printf(": %s here, %s there, %s by the rule", n->o->name[d->part], n->o->name[d->other], n->o->name[d->chosen]);
+        printf(": %s so far, %s in this table, %s by the rule", n->o->name[d->part], n->o->name[d->other],
+               n->o->name[d->chosen]);
     putchar('\n');
 }
 
@@ -384,7 +387,8 @@ int split_merge(struct options *o, char **path, int paths)
     }
     split_unlock(o->table, lock);
     if (code == EXIT_WRONG)
-        puts("nothing was written; --resolve settles differences by a rule that does not depend on the order");
+        puts("nothing was written; --resolve settles differences by a rule that does not depend on the order of the "
+             "tables");
     lade_split_destroy(into);
     list_free(&list);
     list_free(&classes);

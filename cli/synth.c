@@ -19,34 +19,35 @@ static const struct {
 
 static void help(void)
 {
-    puts("usage: lade synth FORMAT OUT [OPTION...]\n"
-         "\n"
-         "Writes a synthetic data set into the folder OUT, which is made if need be. FORMAT is one of\n"
-         "  cifar10   data_batch_1.bin to data_batch_5.bin and batches.meta.txt\n"
-         "  idx       samples.idx and labels.idx, the format of MNIST\n"
-         "  npy       samples.npy and labels.npy, NumPy's format\n"
-         "  records   samples.bin: records that begin with the label\n"
-         "  images    a folder for each class, with a PNG (or JPEG) for each sample; shape 3xHEIGHTxWIDTH\n"
-         "A file has another name until it is complete. The same options write the same bytes. For images, folders in\n"
-         "OUT are empty or not there yet.\n"
-         "\n"
-         "  --samples N      (50000)\n"
-         "  --classes N      up to 65536 (10)\n"
-         "  --shape AxB...   of a sample, in bytes (3x32x32)\n"
-         "  --skew R         the first class is R times as frequent as the last (1)\n"
-         "  --duplicates N   samples that are copies of others; N or N% (0)\n"
-         "  --seed N|random  (1)\n"
-         "  --jpeg           images as JPEG of quality 90\n"
-         "  --json FILE      what was written, as JSON; - is standard output, and the words go to\n"
-         "                   standard error\n"
-         "  --help\n"
-         "\n"
-         "examples:\n"
-         "  lade synth cifar10 /tmp/cifar\n"
-         "  lade synth idx /tmp/digits --shape 28x28 --samples 60000\n"
-         "  lade synth images /tmp/pictures --samples 1000 --shape 3x224x224 --jpeg\n"
-         "\n"
-         "exit codes: 0 done, 2 wrong use, 3 trouble of the system");
+    puts(
+        "usage: lade synth FORMAT OUT [OPTION...]\n"
+        "\n"
+        "Writes a synthetic data set into the folder OUT, which is created if necessary. FORMAT is one of\n"
+        "  cifar10   data_batch_1.bin to data_batch_5.bin and batches.meta.txt\n"
+        "  idx       samples.idx and labels.idx, the format of MNIST\n"
+        "  npy       samples.npy and labels.npy, NumPy's format\n"
+        "  records   samples.bin: records that begin with the label\n"
+        "  images    a folder for each class, with a PNG (or JPEG) for each sample; shape 3xHEIGHTxWIDTH\n"
+        "A file has a temporary name until it is complete. The same options write the same bytes. For images, folders\n"
+        "that exist in OUT must be empty.\n"
+        "\n"
+        "  --samples N      number of samples (50000)\n"
+        "  --classes N      number of classes, at most 65536 (10)\n"
+        "  --shape AxB...   shape of a sample, in bytes (3x32x32)\n"
+        "  --skew R         the first class is R times as frequent as the last (1)\n"
+        "  --duplicates N   samples that are copies of others; N or N% (0)\n"
+        "  --seed N|random  seed of the contents (1)\n"
+        "  --jpeg           write images as JPEG of quality 90\n"
+        "  --json FILE      report what was written as JSON; - is standard output, and the text goes to\n"
+        "                   standard error\n"
+        "  --help           show this text\n"
+        "\n"
+        "examples:\n"
+        "  lade synth cifar10 /tmp/cifar\n"
+        "  lade synth idx /tmp/digits --shape 28x28 --samples 60000\n"
+        "  lade synth images /tmp/pictures --samples 1000 --shape 3x224x224 --jpeg\n"
+        "\n"
+        "exit codes: 0 done, 2 wrong use, 3 system error");
 }
 
 int synth_begin(struct synth *s, struct output *o, const char *name, bool bulk)
@@ -135,7 +136,7 @@ static bool parse(struct options *o, int argc, char **argv)
             return false;
         } else {
             if (strchr(optarg, ',')) {
-                print_error("synth: '%s' has a comma", optarg);
+                print_error("synth: '%s' has a comma, which separates the options of a source", optarg);
                 return false;
             }
             *to[c] = optarg;

@@ -119,7 +119,7 @@ int write_images(struct synth *s)
         return EXIT_TROUBLE;
     }
     if (used) {
-        print_error("synth: %s: its folder %s has files already, which would count as samples; take a new one",
+        print_error("synth: %s: its folder %s has files already, which would count as samples; choose an empty folder",
                     s->folder, other);
         return EXIT_USAGE;
     }

@@ -14,7 +14,7 @@ static struct lade_table *registry;
 static _Atomic int registered;
 static uint64_t number[THREADS][NAMES];
 
-/* Each thread proposes numbers of its own; the first insert of a name wins, and the others get the winner's number. */
+/* Each thread proposes its own numbers; the first insert of a name wins, and the others get the winner's number. */
 static void *meet(void *argument)
 {
     unsigned me = *(const unsigned *)argument;

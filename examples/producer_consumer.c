@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Producer and consumer: words go through a ring from one thread to another, in order. Each waits for the other. */
+/* Producer and consumer: words pass in a ring from one thread to another, in order. Each waits for the other. */
 #include <lade/ring.h>
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replay buffer: an actor puts transitions, the oldest of which give way; learners sample them, which stay in place meanwhile. */
+/* Replay buffer: an actor puts transitions, the oldest of which give way; learners sample them, which stay in place in the meantime. */
 #include <lade/bag.h>
 
 #include <pthread.h>

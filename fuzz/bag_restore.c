@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Restoring a bag from any bytes: no crash, and what restore says that it has put can be drawn.
+ * Restoring a bag from any bytes: no crash, and what restore reports as put can be drawn.
  *
  * The first two bytes of an input choose the bag, the rest is the stream. With the bit UNCHECKED every checksum counts as
- * zero, so that the parts behind them are reached; without it they are the real ones.
+ * zero, so that the parts after them are reached; without it they are the real ones.
  */
 #define LADE_BAG_CRC chosen_crc
 #include <stddef.h>
@@ -83,7 +83,7 @@ static uint64_t held(struct lade_bag *bag)
     return c.held;
 }
 
-/* What is inside, through a snapshot of its own, comes to the same. */
+/* What is inside, through another snapshot, comes to the same. */
 static void check_again(struct lade_bag_handle *h, uint8_t choice, uint8_t capacity, uint64_t count)
 {
     struct lade_bag *other;

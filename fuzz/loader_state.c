@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any text as the state of a loader: refused with a reason, or the loader that goes on from it gives each sample at most once in
+ * Any text as the state of a loader: refused with a reason, or the loader that continues from it gives each sample at most once in
  * that epoch and just once in the next. The same text, cut at line ends, as the states of several shards.
  *
- * The first byte of an input chooses the loader and what is done to the text: as it is, with its checksum behind it, or with
+ * The first byte of an input chooses the loader and what is done to the text: as it is, with its checksum after it, or with
  * the beginning that this loader's states have as well.
  * options: -max_len=2048
  */

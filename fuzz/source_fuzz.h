@@ -14,7 +14,7 @@ static void must(bool good)
         abort();
 }
 
-/* An error says what it is, and lies in the file. */
+/* An error has a text, and lies in the file. */
 static void check_error(int status, const struct lade_error *error, size_t size)
 {
     must(status == error->status && status < 0);

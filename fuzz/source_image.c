@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as an image: an error, or as many pixels as it says. The limit is a million pixels. */
+/* Any bytes as an image: an error, or as many pixels as it claims. The limit is a million pixels. */
 #include "source_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

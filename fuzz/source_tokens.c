@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as flat tokens and as Megatron's index. The first 8 bytes choose; the rest is the file, or the index
- * followed by as many bytes of tokens as the choice says.
+ * followed by a chosen number of bytes of tokens.
  */
 #include "source_fuzz.h"
 #include "source_members.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loading a split from any bytes: no crash, and what was loaded answers.
+ * Loading a split from any bytes: no crash, and what was loaded can be used.
  *
  * With the bit UNCHECKED in the first byte of an input every checksum of the split's own parts counts as zero, so that the
- * parts behind them are reached; the rest is the file. The entries of a table keep their real checksums: table_load is
+ * parts after them are reached; the rest is the file. The entries of a table keep their real checksums: table_load is
  * about them. Memory that liburcu frees later looks like a leak of each input to libFuzzer, so leaks are looked for at the
  * end only.
  *

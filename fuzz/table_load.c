@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loading a table from any bytes: no crash, and what came in is what the stream said, sound, and comes through a second
+ * Loading a table from any bytes: no crash, and what came in is what the stream holds, sound, and comes through a second
  * stream as it is.
  *
  * The first byte of an input chooses the kind of table, the rest is the stream. With the bit UNCHECKED every checksum counts as
- * zero, so that the parts behind them are reached; without it they are the real ones. Blocks are small, so that short
+ * zero, so that the parts after them are reached; without it they are the real ones. Blocks are small, so that short
  * inputs have several, and keys that are longer than one. Memory that liburcu frees later looks like a leak of each input to
  * libFuzzer, so leaks are looked for at the end only.
  *

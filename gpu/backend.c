@@ -30,12 +30,12 @@ static int check_version(const struct lade_cuda_object *o, struct lade_error *er
     if (o->version == LADE_VERSION_NUMBER && o->backend_size == sizeof(struct lade_backend) &&
         o->converter_size == sizeof(struct lade_converter_ops))
         return LADE_OK;
-    return lade_feeder_refuse(
-        error, LADE_ABSENT,
-        "no CUDA backend: " LADE_CUDA_OBJECT " is of version %u.%u.%u, the library of %d.%d.%d%s; "
-        "install both from one build",
-        o->version / 10000, o->version / 100 % 100, o->version % 100, LADE_VERSION_MAJOR, LADE_VERSION_MINOR,
-        LADE_VERSION_PATCH, o->version == LADE_VERSION_NUMBER ? ", with other structs" : "");
+    return lade_feeder_refuse(error, LADE_ABSENT,
+                              "no CUDA backend: " LADE_CUDA_OBJECT " has version %u.%u.%u, the library %d.%d.%d%s; "
+                              "install both from one build",
+                              o->version / 10000, o->version / 100 % 100, o->version % 100, LADE_VERSION_MAJOR,
+                              LADE_VERSION_MINOR, LADE_VERSION_PATCH,
+                              o->version == LADE_VERSION_NUMBER ? ", with another struct layout" : "");
 }
 
 /* The object stays loaded: drivers do not support unloading well. */
@@ -48,7 +48,9 @@ int lade_cuda_load(const struct lade_cuda_object **object, struct lade_error *er
     if (*object)
         return check_version(*object, error);
     return lade_feeder_refuse(error, LADE_ABSENT, "no CUDA backend: %s",
-                              reason ? reason : LADE_CUDA_OBJECT " does not say its version: it is of another one");
+                              reason ? reason
+                                     : LADE_CUDA_OBJECT
+                                  " has no version number: it belongs to another release; install both from one build");
 }
 
 int lade_backend_find(const struct lade_backend **backend, const char *name, struct lade_error *error)
@@ -77,10 +79,12 @@ int lade_feeder_create_sized(struct lade_feeder **feeder, const struct lade_feed
     struct lade_feeder_config copy;
 
     if (!feeder || !config)
-        return lade_feeder_refuse(error, LADE_INVALID, "no feeder to set, or no config");
+        return lade_feeder_refuse(error, LADE_INVALID, "feeder or config is NULL");
     config = lade_sized_in(config, size, &copy, sizeof copy);
     if (!config)
-        return lade_feeder_refuse(error, LADE_INVALID, "the config has fields that this version does not know");
+        return lade_feeder_refuse(error, LADE_INVALID,
+                                  "the config has fields that this version of the library does not know: the program "
+                                  "was compiled for a later one");
     int status = lade_backend_find(&backend, config->backend, error);
     return status == LADE_OK ? lade_feeder_create_on(feeder, backend, config, error) : status;
 }
@@ -104,9 +108,11 @@ int lade_device_open_sized(struct lade_device **device, const struct lade_device
     struct lade_device_config copy;
 
     if (config && !(config = lade_sized_in(config, size, &copy, sizeof copy)))
-        return lade_feeder_refuse(error, LADE_INVALID, "the config has fields that this version does not know");
+        return lade_feeder_refuse(error, LADE_INVALID,
+                                  "the config has fields that this version of the library does not know: the program "
+                                  "was compiled for a later one");
     if (!device || !config || config->priority < LADE_PRIORITY_NORMAL || config->priority > LADE_PRIORITY_HIGH)
-        return lade_feeder_refuse(error, LADE_INVALID, "there is no device to set, no config, or no such priority");
+        return lade_feeder_refuse(error, LADE_INVALID, "device or config is NULL, or the priority is unknown");
     int status = lade_backend_find(&backend, config->backend, error);
     return status == LADE_OK ? lade_device_open_on(device, backend, config, error) : status;
 }

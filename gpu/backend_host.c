@@ -14,7 +14,7 @@ static int host_open(void **self, const struct lade_backend_config *config, stru
     if (config->device != 0 || config->native[0] || config->native[1]) {
         failure->call = "open";
         failure->code = config->device;
-        strcpy(failure->text, "there is one device, and no native handle");
+        strcpy(failure->text, "this backend has only device 0, and takes no native handle");
         return LADE_INVALID;
     }
     *self = (void *)(uintptr_t)(config->alloc ? config->alloc : &lade_default);

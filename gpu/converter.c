@@ -117,7 +117,9 @@ int lade_converter_create_sized(struct lade_converter **converter, const struct 
 
     config = lade_sized_in(config, size, &copy, sizeof copy);
     if (!config)
-        return lade_feeder_refuse(error, LADE_INVALID, "the config has fields that this version does not know");
+        return lade_feeder_refuse(error, LADE_INVALID,
+                                  "the config has fields that this version of the library does not know: the program "
+                                  "was compiled for a later one");
     return create(converter, config, error);
 }
 

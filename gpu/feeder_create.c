@@ -191,25 +191,27 @@ static int choose_depth(const struct lade_feeder_config *c, size_t bytes, unsign
     if (!c->depth)
         *depth = most < LADE_FEEDER_DEPTH ? (unsigned)most : LADE_FEEDER_DEPTH;
     if (*depth == 0 || *depth > most)
-        return lade_feeder_refuse(error, LADE_LIMITED, "pinned_limit allows a depth of %" PRIu64, most);
+        return lade_feeder_refuse(error, LADE_LIMITED, "pinned_limit allows a depth of at most %" PRIu64, most);
     return LADE_OK;
 }
 
 static int check_config(const struct lade_feeder_config *c, size_t bytes, struct lade_error *error)
 {
     if (!c->fill || c->fillers > LADE_FEEDER_FILLERS_MAX || c->depth > LADE_FEEDER_DEPTH_MAX)
-        return lade_feeder_refuse(error, LADE_INVALID, "no fill function, or fillers or depth out of range");
+        return lade_feeder_refuse(error, LADE_INVALID, "fill is NULL, or fillers or depth is above its maximum");
     if (bytes == 0)
-        return lade_feeder_refuse(error, LADE_INVALID,
-                                  "tensors or shapes out of range; dim[0] is the rows, the same for all");
+        return lade_feeder_refuse(
+            error, LADE_INVALID,
+            "the number of tensors or a shape is out of range; dim[0] is the number of rows, the same for all tensors");
     if (c->priority < LADE_PRIORITY_NORMAL || c->priority > LADE_PRIORITY_HIGH)
-        return lade_feeder_refuse(error, LADE_INVALID, "no such priority");
+        return lade_feeder_refuse(error, LADE_INVALID, "unknown priority");
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     if (c->staging && !c->depth)
-        return lade_feeder_refuse(error, LADE_INVALID, "with staging memory of your own, depth says how many");
+        return lade_feeder_refuse(error, LADE_INVALID,
+                                  "with custom staging memory, depth must be the number of buffers");
     for (unsigned i = 0; c->staging && i < c->depth; i++)
         if (!c->staging[i] || (uintptr_t)c->staging[i] % page != 0)
-            return lade_feeder_refuse(error, LADE_INVALID, "staging memory %u is not at a multiple of the page size",
+            return lade_feeder_refuse(error, LADE_INVALID, "staging buffer %u is NULL or not aligned to the page size",
                                       i);
     return LADE_OK;
 }

@@ -31,9 +31,8 @@ int lade_feeder_error_rows(struct lade_error *error, uint64_t rows, uint64_t mos
 int lade_feeder_error_answer(struct lade_error *error, int answer)
 {
     error->offset = LADE_NO_OFFSET;
-    (void)snprintf(error->text, sizeof error->text,
-                   "fill answered %d (%s), which is neither done nor an error of its own", answer,
-                   lade_status_text(answer));
+    (void)snprintf(error->text, sizeof error->text, "fill returned %d (%s), which a fill function must not return",
+                   answer, lade_status_text(answer));
     return LADE_IO;
 }
 
@@ -66,7 +65,7 @@ int lade_feeder_refuse_child(struct lade_error *error)
 {
     return lade_feeder_refuse(
         error, LADE_INVALID,
-        "made before fork(); its threads and its device are in the other process: make one in each");
+        "made before fork(); its threads and its device belong to the parent process: make one in each process");
 }
 
 bool lade_feeder_failed(struct lade_feeder *f, struct lade_device_failure *failure)

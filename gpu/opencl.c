@@ -66,8 +66,9 @@ static bool driver_is_here(struct lade_device_failure *failure)
         first == mine)
         return true;
     (void)lade_opencl_fail(failure, "open", CL_INVALID_OPERATION);
-    (void)snprintf(failure->text, sizeof failure->text,
-                   "OpenCL was used before fork(); its driver is in the other process");
+    (void)snprintf(
+        failure->text, sizeof failure->text,
+        "OpenCL was used before fork(); its state belongs to the parent process: use it only in one of them");
     return false;
 }
 

@@ -75,7 +75,8 @@ int lade_softmax_create(struct lade_softmax **softmax, const struct lade_softmax
     struct lade_device_failure failure = {.call = NULL};
 
     if (!config->native[0] || !config->native[1] || config->rows == 0 || config->inputs == 0 || config->classes < 2)
-        return lade_feeder_refuse(error, LADE_INVALID, "a training step needs a device, rows, inputs and 2 classes");
+        return lade_feeder_refuse(error, LADE_INVALID,
+                                  "a training step needs a device, rows, inputs and at least 2 classes");
     struct lade_softmax *s = calloc(1, sizeof *s);
     if (!s)
         return lade_feeder_refuse(error, LADE_NO_MEMORY, "no memory for a training step");
@@ -138,7 +139,7 @@ int lade_softmax_step(struct lade_softmax *s, void *queue, void *numbers, const 
     if ((shape->dtype != LADE_I32 && shape->dtype != LADE_I64) || shape->dims != 1 || shape->dim[0] == 0 ||
         shape->dim[0] > s->config.rows)
         return lade_feeder_refuse(error, LADE_INVALID,
-                                  "labels are one i32 or i64 for each row, and no more rows than said");
+                                  "labels must be one i32 or i64 per row, with at most config.rows rows");
     int status = step(s, queue, numbers, labels, &failure);
     return status == LADE_OK ? LADE_OK : lade_feeder_error(error, status, "opencl", &failure);
 }

@@ -120,7 +120,8 @@ static void write_bag_header(struct bag_writer *w)
 static int refuse_refs(struct lade_error *error)
 {
     if (error)
-        (void)lade_fail(error, LADE_INVALID, "snapshot", LADE_NO_OFFSET, "a bag of refs has none: refs are addresses");
+        (void)lade_fail(error, LADE_INVALID, "snapshot", LADE_NO_OFFSET,
+                        "a bag of refs cannot be saved: refs are addresses of this process");
     return LADE_INVALID;
 }
 
@@ -144,7 +145,7 @@ int lade_bag_snapshot(struct lade_bag_handle *h, bool (*write)(void *, const voi
     if (w.good)
         return LADE_OK;
     if (error)
-        (void)lade_fail(error, LADE_IO, "snapshot", LADE_NO_OFFSET, "write() failed; what it took is not a snapshot");
+        (void)lade_fail(error, LADE_IO, "snapshot", LADE_NO_OFFSET, "write() failed; the snapshot is incomplete");
     return LADE_IO;
 }
 
@@ -244,14 +245,14 @@ static int restore_block(struct bag_reader *r, bool *ended)
 
 static void explain_restore(struct lade_error *error, int status, uint64_t offset)
 {
-    const char *reason = "the bag took no more: it is full, limited or closed";
+    const char *reason = "the bag accepts no more elements: it is full, limited or closed";
 
     if (status == LADE_IO)
-        reason = "read() failed, as it does when the snapshot is cut short";
+        reason = "read() failed, or the snapshot is cut short";
     else if (status == LADE_DAMAGED && offset == 0)
-        reason = "not a snapshot, changed, or of a bag of another kind or record size";
+        reason = "not a snapshot, a damaged one, or one of a bag of another kind or record size";
     else if (status == LADE_DAMAGED)
-        reason = "changed since it was written; what comes before was put";
+        reason = "damaged; the elements before this byte were put";
     (void)lade_fail(error, status, "snapshot", offset, "%s", reason);
 }
 

@@ -50,5 +50,7 @@ int lade_fail(struct lade_error *error, int status, const char *name, uint64_t o
 
 int lade_fail_unknown(struct lade_error *error)
 {
-    return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "a struct has fields that this version does not know");
+    return lade_fail(
+        error, LADE_INVALID, NULL, LADE_NO_OFFSET,
+        "a struct has fields that this version of the library does not know: the program was compiled for a later one");
 }

@@ -285,7 +285,7 @@ int lade_file_explain(struct lade_error *error, int status, const char *path, ui
     case LADE_IO:
         return lade_fail(error, status, path, offset, "cannot %s: %s", verb, strerror(errno));
     case LADE_DAMAGED:
-        return lade_fail(error, status, path, offset, "not what was saved: of another kind, changed or cut short");
+        return lade_fail(error, status, path, offset, "not a file of this kind, or damaged or cut short");
     case LADE_NO_MEMORY:
         return lade_fail(error, status, path, offset, "cannot %s: out of memory", verb);
     default:

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-_Static_assert(sizeof(struct lade_later) <= sizeof(((struct lade_ref_deferred *)0)->grace), "room for the node");
+_Static_assert(sizeof(struct lade_later) <= sizeof(((struct lade_ref_deferred *)0)->grace), "space for the node");
 
 static void grace_over(struct lade_later *later)
 {

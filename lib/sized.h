@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 static inline bool lade_is_zero(const void *bytes, size_t size)
 {
@@ -43,7 +44,10 @@ static inline const void *lade_sized_in(const void *from, size_t size, void *roo
 /* Copies as much of a struct as fits into the caller's memory; sets fields that this library does not know to zero. */
 static inline void lade_sized_out(void *to, size_t size, const void *from, size_t known)
 {
-    lade_copy_or_zero(to, size, from, size < known ? size : known);
+    if (size == known)
+        memcpy(to, from, known);
+    else
+        lade_copy_or_zero(to, size, from, size < known ? size : known);
 }
 
 #endif

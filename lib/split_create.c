@@ -15,24 +15,25 @@ static const char *store_problem(const struct lade_split_config *c)
     bool words = c->store == LADE_SPLIT_COMPACT || c->store == LADE_SPLIT_ARRAYS;
 
     if (words && (c->parts != 2 || c->rule != LADE_SPLIT_COIN))
-        return "the stores compact and arrays take two parts and rule coin";
+        return "the stores compact and arrays need exactly two parts and rule coin";
     if (!words && (c->bits_per_item != 0 || c->uncorrected))
-        return "bits_per_item and uncorrected go with the stores compact and arrays";
+        return "bits_per_item and uncorrected apply only to the stores compact and arrays";
     if (c->store == LADE_SPLIT_PURE && (c->rule != LADE_SPLIT_HASH || c->capacity != 0))
-        return "store pure takes rule hash and no capacity";
+        return "store pure needs rule hash and no capacity";
     if (c->store != LADE_SPLIT_EXACT && (c->content != LADE_SPLIT_FOLLOW || c->conflict != LADE_SPLIT_REFUSE))
-        return "policies for contents and conflicts go with store exact";
+        return "policies for contents and conflicts apply only to store exact";
     return NULL;
 }
 
 static const char *quota_problem(const struct lade_split_config *c)
 {
     if (c->rule != LADE_SPLIT_QUOTA)
-        return c->classes == 0 && !c->quota && c->threads == 0 ? NULL : "classes, quota and threads go with rule quota";
+        return c->classes == 0 && !c->quota && c->threads == 0 ? NULL
+                                                               : "classes, quota and threads apply only to rule quota";
     if (c->store != LADE_SPLIT_EXACT || !c->quota)
-        return "rule quota takes store exact and a quota";
+        return "rule quota needs store exact and a quota";
     if (c->classes == 0 || c->classes > LADE_SPLIT_CLASSES_MAX || c->threads > LADE_SPLIT_THREADS_MAX)
-        return "rule quota takes 1 to 65536 classes and at most 1024 threads";
+        return "rule quota needs 1 to 65536 classes and at most 1024 threads";
     return NULL;
 }
 
@@ -42,7 +43,7 @@ static const char *config_problem(const struct lade_split_config *c)
         return "parts must be 1 to 255";
     if ((unsigned)c->rule > LADE_SPLIT_QUOTA || (unsigned)c->store > LADE_SPLIT_ARRAYS ||
         (unsigned)c->content > LADE_SPLIT_REJECT || (unsigned)c->conflict > LADE_SPLIT_CONTENT_WINS)
-        return "no such rule, store, or policy for contents or conflicts";
+        return "unknown rule, store, or policy for contents or conflicts";
     const char *problem = store_problem(c);
     return problem ? problem : quota_problem(c);
 }
@@ -171,7 +172,7 @@ static int explain_create(struct lade_error *error, int status, const struct lad
     if (status == LADE_NO_MEMORY)
         reason = "out of memory";
     else if (status == LADE_IO)
-        reason = "the system has no random seed";
+        reason = "the system returned no random bytes for the seed";
     else if (!reason)
         reason = "all weights are zero, a capacity is missing or too large, or a class has more than 2^30 items";
     return lade_fail(error, status, NULL, LADE_NO_OFFSET, "%s", reason);
@@ -183,7 +184,7 @@ int lade_split_create_sized(struct lade_split **split, const struct lade_split_c
     struct lade_split_config copy;
 
     if (!split || !config)
-        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "there is no split to set, or no config");
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "split or config is NULL");
     config = lade_sized_in(config, size, &copy, sizeof copy);
     if (!config)
         return lade_fail_unknown(error);

@@ -73,13 +73,14 @@ static bool fit(const struct lade_split_config *a, const struct lade_split_confi
 
 static int explain_merge(struct lade_error *error, int status, uint64_t differences)
 {
-    const char *reason = "out of memory; what is missing comes with another merge";
+    const char *reason = "out of memory; merge again to add what is missing";
 
     if (status == LADE_OK)
         return LADE_OK;
     if (status == LADE_CONFLICT)
         return lade_fail(error, status, NULL, LADE_NO_OFFSET,
-                         "%llu names have two parts, and nothing was changed; resolve settles them",
+                         "%llu names have different parts in the two splits, and nothing was changed; merge with "
+                         "resolve to settle them",
                          (unsigned long long)differences);
     if (status == LADE_INVALID)
         reason = "both splits must be exact, with the same seed, parts and policy for contents";

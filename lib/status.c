@@ -17,7 +17,7 @@ const char *lade_status_text(int status)
     case LADE_NO_MEMORY:
         return "out of memory";
     case LADE_TOO_MANY:
-        return "too many at a time";
+        return "every handle or loan is in use";
     case LADE_SATURATED:
         return "the reference count overflowed, the object is kept";
     case LADE_DEAD:
@@ -37,11 +37,11 @@ const char *lade_status_text(int status)
     case LADE_ABSENT:
         return "no such key";
     case LADE_PRESENT:
-        return "the key is there already";
+        return "the key is already present";
     case LADE_CONFLICT:
         return "two rules contradict each other";
     case LADE_DEVICE:
-        return "a call of the device failed";
+        return "a call to the device failed";
     }
     return "unknown status";
 }

@@ -367,7 +367,7 @@ static int save_table(struct lade_table *table, const char *path)
 int lade_table_save(struct lade_table *table, const char *path, struct lade_error *error)
 {
     if (!table || !path)
-        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "there is no table to save, or no path");
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "table or path is NULL");
     return lade_file_explain(error, save_table(table, path), path, LADE_NO_OFFSET, "be written");
 }
 
@@ -395,10 +395,11 @@ int lade_table_load(struct lade_table *table, const char *path, struct lade_erro
     uint64_t offset;
 
     if (!table || !path)
-        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "there is no table to load into, or no path");
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "table or path is NULL");
     int status = load_table(table, path, &offset);
     if (status == LADE_INVALID)
-        return lade_fail(error, status, path, offset,
-                         "from a later version, or of a table of the other kind (words, byte strings)");
+        return lade_fail(
+            error, status, path, offset,
+            "written by a later version, or by a table with the other kind of keys (words or byte strings)");
     return lade_file_explain(error, status, path, offset, "be read");
 }

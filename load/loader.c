@@ -202,7 +202,7 @@ static int next(struct lade_loader *l, struct lade_batch *batch, int64_t timeout
     uint64_t number, slot;
 
     if (!l || !batch)
-        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "there is no loader, or no batch to fill");
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "loader or batch is NULL");
     if (!lade_loader_is_here(l))
         return lade_loader_refuse_child(error);
     if (atomic_load_explicit(&l->cancelled, memory_order_relaxed))
@@ -288,16 +288,16 @@ static const char *guarantee_of(const struct lade_loader *l)
         return "each sample once for each epoch read, drawn uniformly from a buffer that is half full at least; "
                "batches depend on timing";
     if (l->config.draw == LADE_DRAW_WEIGHTED)
-        return "each place of an epoch is drawn independently, by weight, with replacement";
+        return "each position of an epoch is drawn independently, by weight, with replacement";
     if (l->config.draw == LADE_DRAW_BALANCED)
-        return "each place of an epoch is drawn independently, all classes alike, with replacement";
+        return "each position of an epoch is drawn independently, all classes alike, with replacement";
     if (l->config.sequential)
         return "each sample exactly once in each epoch, by number";
     return l->config.in_order
                ? "each sample exactly once in each epoch, in a random order that the seed decides; the same "
                  "bytes for any number of threads"
-               : "each sample exactly once in each epoch, in batches that the seed decides; they come as "
-                 "they are ready";
+               : "each sample exactly once in each epoch, in batches that the seed decides, delivered as soon as they "
+                 "are ready";
 }
 
 /* Adds what a worker has not added to its own statistics yet: its running time, and a wait that has not ended. */

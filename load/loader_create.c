@@ -31,42 +31,42 @@ static int refuse(struct lade_error *error, const char *why)
 static int check(const struct lade_loader_config *c, struct lade_error *error)
 {
     if (!c->source)
-        return refuse(error, "there is no source");
+        return refuse(error, "config.source is NULL");
     const struct lade_source_info *info = lade_source_info(c->source);
     if (c->batch == 0 || c->batch > LADE_BATCH_MAX)
-        return refuse(error, "a batch has 1 to 2^24 samples");
+        return refuse(error, "batch must be 1 to 2^24 samples");
     if (c->threads > LADE_LOADER_THREADS_MAX || c->slots > LADE_LOADER_SLOTS_MAX)
         return refuse(error, "at most 256 threads and 1,024 slots");
     if (c->shards > LADE_LOADER_SHARDS_MAX || (c->shards ? c->shard >= c->shards : c->shard > 0))
-        return refuse(error, "the shard is not below the number of shards, or there are more than 4,096");
+        return refuse(error, "shard must be below shards, and shards at most 4,096");
     if (c->random_seed && c->shards > 1)
         return refuse(error, "all shards must have one seed: draw it once and pass it to each");
     if (c->replaced_max > LADE_LOADER_REPLACED_MAX)
-        return refuse(error, "at most 1,024 workers are replaced");
+        return refuse(error, "replaced_max must be at most 1,024");
     if (c->depth > LADE_LOADER_DEPTH_MAX || (c->device && c->align > LADE_DEVICE_ALIGN))
-        return refuse(error, "at most 64 batches on a device, whose memory has no other alignment");
+        return refuse(error, "depth must be at most 64, and device memory cannot be aligned further");
     if (c->align & (c->align - 1) || c->align > LADE_LOADER_ALIGN_MAX)
-        return refuse(error, "the alignment is no power of two, or above 2^30");
+        return refuse(error, "align must be a power of two, at most 2^30");
     if ((unsigned)c->draw > LADE_DRAW_BALANCED || (unsigned)c->fault > LADE_FAULT_SUBSTITUTE)
-        return refuse(error, "no such draw, or rule for faults");
+        return refuse(error, "unknown draw or fault policy");
     if (c->sequential && c->draw != LADE_DRAW_ONCE)
-        return refuse(error, "the given order goes with each sample once only");
+        return refuse(error, "sequential needs LADE_DRAW_ONCE");
     if (c->split) {
         struct lade_split_config split;
         lade_split_get_config(c->split, &split);
         if (c->part >= split.parts)
             return refuse(error, "the split has no such part");
     } else if (c->part > 0) {
-        return refuse(error, "a part is asked for, but there is no split");
+        return refuse(error, "part is set, but there is no split");
     }
     if (c->consumer_assists && c->buffer > 0)
-        return refuse(error, "the consumer does not help in stream mode");
+        return refuse(error, "consumer_assists is not available in stream mode");
     if (c->buffer > 0 && (c->buffer > LADE_BAG_MAX || c->buffer < 2 * c->batch))
-        return refuse(error, "the buffer of a stream holds two batches at least, and 2^30 samples at most");
+        return refuse(error, "buffer must hold at least two batches, and at most 2^30 samples");
     if (info->count == LADE_ENDLESS && (c->buffer == 0 || c->shards > 1 || c->draw != LADE_DRAW_ONCE))
-        return refuse(error, "an endless source goes with a buffer, one shard and no draws by weight");
+        return refuse(error, "an endless source needs a buffer, one shard and LADE_DRAW_ONCE");
     if (c->pipeline_field > 0 && (!c->pipeline || !lade_fields_wanted(c)))
-        return refuse(error, "a field for the pipeline is named, but there is no pipeline, or no schema");
+        return refuse(error, "pipeline_field is set, but there is no pipeline, or the source has no schema");
     if (info->count == 0)
         return lade_fail(error, LADE_EMPTY, NULL, LADE_NO_OFFSET, "the source has no samples");
     return LADE_OK;
@@ -266,7 +266,8 @@ static int look_for_samples(struct lade_loader *l, struct lade_error *error)
 
     if (lade_order_length(&l->order, UINT64_MAX) < least)
         return lade_fail(error, LADE_EMPTY, NULL, LADE_NO_OFFSET, "%s",
-                         l->order.members ? "the part, or this shard of it, has less than a batch"
+                         l->order.members ? "the part, or this shard of it, has less than one full batch; use a "
+                                            "smaller batch, or do not set drop_last"
                                           : "no sample of the source is in this part");
     lade_order_settle(&l->order, &l->next, least);
     return LADE_OK;
@@ -318,7 +319,8 @@ static int take_device(struct lade_device *device, struct lade_error *error)
     if (device->generation != lade_fork_generation())
         return refuse(error, "the device was opened before fork(); open one in each process");
     if (atomic_exchange_explicit(&device->is_used, 1, memory_order_relaxed))
-        return refuse(error, "another loader has the device; destroy it, or open the device again");
+        return refuse(
+            error, "another loader uses the device; destroy that loader first, or open the device again for this one");
     lade_ref_get(&device->users);
     return LADE_OK;
 }
@@ -335,7 +337,7 @@ static int create(struct lade_loader **loader, const struct lade_loader_config *
                   struct lade_error *error)
 {
     if (!loader || !config)
-        return refuse(error, "there is no loader, or no configuration");
+        return refuse(error, "loader or config is NULL");
     int status = check(config, error);
     if (status == LADE_OK)
         status = take_device(config->device, error);
@@ -352,7 +354,7 @@ static int create(struct lade_loader **loader, const struct lade_loader_config *
     lade_ref_init(&l->users);
     fill_in(&l->config);
     status = l->config.random_seed && !lade_seed_draw(&l->config.seed)
-                 ? lade_fail(error, LADE_IO, NULL, LADE_NO_OFFSET, "the system has no random seed")
+                 ? lade_fail(error, LADE_IO, NULL, LADE_NO_OFFSET, "the system returned no random bytes for the seed")
                  : make(l, state, error);
     if (status == LADE_OK)
         *loader = l;
@@ -379,13 +381,14 @@ int lade_loader_resume_sized(struct lade_loader **loader, const struct lade_load
     if (config && !known)
         return lade_fail_unknown(error);
     if (!state || (known && known->buffer > 0))
-        return refuse(error, state ? "stream mode has no state" : "there is no state");
+        return refuse(error, state ? "stream mode has no state" : "state is NULL");
     return create(loader, known, state, error);
 }
 
 int lade_loader_refuse_child(struct lade_error *error)
 {
-    return refuse(error, "the loader was made before fork(); its workers are in the other process: make one in each");
+    return refuse(
+        error, "the loader was made before fork(); its workers belong to the parent process: make one in each process");
 }
 
 static bool all_have_ended(struct lade_loader *l)

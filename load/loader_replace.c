@@ -5,9 +5,10 @@
 static int look_at_limit(struct lade_loader *l, struct lade_error *error)
 {
     if (l->replaced == l->config.replaced_max)
-        return lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
-                         "%u workers were replaced, and another one is lost or late: see the source and the transforms",
-                         l->config.replaced_max);
+        return lade_fail(
+            error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
+            "%u workers were replaced, and another one is lost or late: check the source and the transforms",
+            l->config.replaced_max);
     return LADE_OK;
 }
 
@@ -15,7 +16,8 @@ static int start(struct lade_worker *w, struct lade_error *error)
 {
     if (lade_worker_start(w) == LADE_OK)
         return LADE_OK;
-    return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "no thread could be started in place of a lost one");
+    return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET,
+                     "the replacement of a lost worker could not be started");
 }
 
 /* Its thread has ended, so another thread inherits all its state. */

@@ -205,9 +205,9 @@ static int read_state(struct state *s, const char *text, const struct lade_alloc
         return no_memory(error);
     size_t size = (size_t)(at - text);
     if (status != LADE_OK || !expect(&at, " crc=") || !take_hex(&at, &crc) || *at != '\0')
-        return lade_fail(error, LADE_DAMAGED, "state", (uint64_t)(at - text), "this is no state of a loader");
+        return lade_fail(error, LADE_DAMAGED, "state", (uint64_t)(at - text), "not a loader state");
     if (crc != lade_crc32c(0, text, size))
-        return lade_fail(error, LADE_DAMAGED, "state", size, "the checksum is not that of the text");
+        return lade_fail(error, LADE_DAMAGED, "state", size, "the state is damaged: its checksum does not match");
     return LADE_OK;
 }
 
@@ -307,7 +307,7 @@ int lade_loader_restore(struct lade_loader *l, const char *text, struct lade_err
     if (status == LADE_OK && s.shards && (s.shards != l->config.shards || s.shard != l->config.shard))
         status =
             lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
-                      "the state is that of shard %u of %u; join the states of all shards first", s.shard, s.shards);
+                      "the state is that of shard %u of %u; merge the states of all shards first", s.shard, s.shards);
     if (status == LADE_OK) {
         o->first = l->next.epoch = s.epoch;
         o->done = s.done;
@@ -370,7 +370,8 @@ static int join(struct state *s, unsigned count, struct state *joined, struct la
             first = i;
     if (s[first].levels == LADE_LEVELS_MAX)
         return lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
-                         "the number of shards changed %d times in this epoch; end it first", LADE_LEVELS_MAX);
+                         "the number of shards changed %d times in this epoch; finish the epoch before the next change",
+                         LADE_LEVELS_MAX);
     *joined = s[first];
     joined->done = (struct lade_ranges){NULL, 0};
     joined->shard = joined->shards = 0;
@@ -383,9 +384,9 @@ static int join(struct state *s, unsigned count, struct state *joined, struct la
         if (look_at(&s[i], &s[first], &fits) != LADE_OK) {
             status = no_memory(error);
         } else if (s[i].shards != count || !fits || met[s[i].shard]) {
-            status = lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
-                               "state number %u is not of another shard of the same run and epoch, or one is missing",
-                               i + 1);
+            status =
+                lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
+                          "state %u does not fit: give one state of each shard, all of the same run and epoch", i + 1);
         } else {
             met[s[i].shard] = true;
             last->shard[s[i].shard] = s[i].done;
@@ -407,7 +408,7 @@ size_t lade_loader_merge_states(const char *const *states, unsigned count, char 
                                 const struct lade_alloc *alloc, struct lade_error *error)
 {
     if (!states || count == 0 || count > LADE_LOADER_SHARDS_MAX)
-        return none(error, "1 to 4,096 states are joined");
+        return none(error, "give 1 to 4,096 states");
     struct state *s = lade_heap_get(alloc, count, sizeof *s), joined;
     struct lade_level last = {0, NULL};
     int status = s ? LADE_OK : no_memory(error);
@@ -461,7 +462,7 @@ size_t lade_loader_read_state(const char *path, char *to, size_t size, const str
         return 0;
     size_t n = bytes.size > 0 && bytes.data[bytes.size - 1] == '\n' ? bytes.size - 1 : bytes.size;
     if (n == 0 || n >= STATE_MAX || memchr(bytes.data, 0, n)) {
-        (void)lade_fail(error, LADE_DAMAGED, path, 0, "this is no state of a loader");
+        (void)lade_fail(error, LADE_DAMAGED, path, 0, "not a loader state");
         n = 0;
     } else if (size > 0) {
         size_t part = n < size - 1 ? n : size - 1;

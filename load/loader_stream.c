@@ -206,7 +206,7 @@ void lade_stream_work(struct lade_worker *w)
     bool goes_on = true;
 
     if (!w->bag && lade_bag_join(l->bag, &w->bag) != LADE_OK)
-        goes_on = fail(w, lade_fail(&w->error, LADE_LIMITED, NULL, LADE_NO_OFFSET, "the buffer takes no more workers"));
+        goes_on = fail(w, lade_fail(&w->error, LADE_LIMITED, NULL, LADE_NO_OFFSET, "too many workers for the buffer"));
     if (goes_on && !w->ids && !(w->ids = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *w->ids)))
         goes_on = fail(w, lade_fail(&w->error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory in a worker"));
     if (goes_on && lade_source_info(l->config.source)->count == LADE_ENDLESS) {
@@ -243,8 +243,8 @@ static int look_for_failure(struct lade_loader *l)
     l->faults = faults;
     if (faults <= l->config.faults_max)
         return LADE_OK;
-    return l->ended = lade_fail(&l->error, LADE_LIMITED, NULL, LADE_NO_OFFSET, "%llu samples had faults",
-                                (unsigned long long)faults);
+    return l->ended = lade_fail(&l->error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
+                                "%llu samples had faults, more than faults_max", (unsigned long long)faults);
 }
 
 /* Whether the bag is half full, or closed. No other thread draws, so the bag need not be counted for each draw. */

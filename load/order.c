@@ -146,15 +146,16 @@ static int build_aliases(struct lade_order *o, double *share, struct lade_error 
     for (uint64_t i = 0; i < n; i++) {
         if (!(share[i] >= 0) || isinf(share[i])) {
             lade_heap_put(o->alloc, stack);
-            return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "the weight of sample %u is no number above 0",
-                             (unsigned)o->member[i]);
+            return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET,
+                             "the weight of sample %u is negative or not a finite number", (unsigned)o->member[i]);
         }
         sum += share[i];
         heaviest = share[i] > share[heaviest] ? (uint32_t)i : heaviest;
     }
     if (!(sum > 0) || isinf(sum)) {
         lade_heap_put(o->alloc, stack);
-        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "the weights do not sum up to a number above 0");
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET,
+                         "the sum of the weights is not a finite number above 0");
     }
     for (uint64_t i = 0; i < n; i++) {
         share[i] *= (double)n / sum;

@@ -69,7 +69,7 @@ static int make(struct lade_source **source, const struct lade_source_ops *ops, 
     *source = NULL;
     if ((!ops->read && !ops->next && !info->schema) || (info->count == LADE_ENDLESS) != (ops->next != NULL))
         return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET,
-                         "a source has a read function, and a next function just when it is endless");
+                         "a source needs a read function, or, exactly if it is endless, a next function");
     if (info->count == 0)
         return lade_fail(error, LADE_INVALID, info->kind, LADE_NO_OFFSET, "no samples");
     int status = check_samples(ops, info, error);
@@ -170,7 +170,8 @@ int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *
     if (!source->ops.read && source->info.schema)
         return read_first(source, i, to, label, error);
     if (!source->ops.read)
-        return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET, "the samples are not numbered");
+        return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET,
+                         "the source is a stream: its samples have no numbers");
     int status = source->ops.read(source->self, i, to, label, error);
     return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, i, *label, error) : status;
 }
@@ -260,7 +261,8 @@ int lade_source_next(struct lade_source *source, void *to, int64_t *label, uint6
     uint64_t ignored_key = 0;
 
     if (!source->ops.next)
-        return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET, "the source is no stream");
+        return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET,
+                         "the source is not a stream: its samples are read by number");
     label = label ? label : &ignored_label;
     key = key ? key : &ignored_key;
     int status = source->ops.next(source->self, to, label, key, error);

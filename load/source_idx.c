@@ -46,7 +46,7 @@ int lade_idx_parse(struct lade_flat *flat, struct lade_bytes b, struct lade_erro
     if (b.size < 4)
         return lade_fail(error, LADE_DAMAGED, b.name, b.size, "ends inside the header of IDX");
     if (b.data[0] || b.data[1])
-        return lade_fail(error, LADE_DAMAGED, b.name, 0, "is not IDX: it begins with other bytes than two zeros");
+        return lade_fail(error, LADE_DAMAGED, b.name, 0, "is not IDX: it does not begin with two zero bytes");
     if (!dtype_of(b.data[2], &shape->dtype))
         return lade_fail(error, LADE_DAMAGED, b.name, 2, "IDX has no type 0x%02x", b.data[2]);
     unsigned dims = b.data[3];
@@ -65,10 +65,11 @@ int lade_idx_parse(struct lade_flat *flat, struct lade_bytes b, struct lade_erro
         shape->dim[d - 1] = word_at(b.data + 4 + 4 * d);
     flat->bytes = lade_shape_bytes(shape);
     if (flat->bytes == 0 || (b.size - header) / flat->bytes < count)
-        return lade_fail(error, LADE_DAMAGED, b.name, b.size, "ends too early: the header says %llu samples",
+        return lade_fail(error, LADE_DAMAGED, b.name, b.size, "ends too early: the header promises %llu samples",
                          (unsigned long long)count);
     if (b.size - header != count * flat->bytes)
-        return lade_fail(error, LADE_DAMAGED, b.name, header + count * flat->bytes, "goes on behind the last sample");
+        return lade_fail(error, LADE_DAMAGED, b.name, header + count * flat->bytes,
+                         "has extra bytes after the last sample");
     flat->count = count;
     flat->stride = flat->bytes;
     flat->swap = lade_machine_is_big() ? 1 : (unsigned)lade_dtype_size(shape->dtype);

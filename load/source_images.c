@@ -112,7 +112,7 @@ static int walk(struct images *m, const char *below, unsigned depth, bool folder
             snprintf(path, sizeof path, "%s/%s", m->folder, name) >= (int)sizeof path)
             status = lade_fail(m->error, LADE_IO, m->folder, LADE_NO_OFFSET, "the name of a file is too long");
         else if (stat(path, &about) != 0)
-            status = lade_fail(m->error, LADE_IO, path, LADE_NO_OFFSET, "cannot be looked at: %s", strerror(errno));
+            status = lade_fail(m->error, LADE_IO, path, LADE_NO_OFFSET, "cannot be examined: %s", strerror(errno));
         else if (S_ISDIR(about.st_mode) && folders)
             status = walk(m, name, depth + 1, true, true);
         else if (S_ISREG(about.st_mode) && files && is_image(name))

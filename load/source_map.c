@@ -26,7 +26,7 @@ static int open_file(const char *path, size_t *size, struct lade_error *error)
     if (file < 0)
         return refuse(error, path, "cannot be opened");
     if (fstat(file, &about) != 0)
-        status = refuse(error, path, "cannot be looked at");
+        status = refuse(error, path, "cannot be examined");
     else if (!S_ISREG(about.st_mode))
         status = lade_fail(error, LADE_IO, path, LADE_NO_OFFSET, "is not a file");
     else if (about.st_size == 0)

@@ -232,7 +232,7 @@ static int find_header(struct text *t, struct lade_bytes b, struct lade_error *e
     for (uint64_t i = begin; i > 8; i--)
         length = length << 8 | b.data[i - 1];
     if (length > b.size - begin)
-        return lade_fail(error, LADE_DAMAGED, b.name, 8, "the header says that it has %llu bytes; the file has %llu",
+        return lade_fail(error, LADE_DAMAGED, b.name, 8, "the header claims a length of %llu bytes; the file has %llu",
                          (unsigned long long)length, (unsigned long long)b.size);
     *t = (struct text){b.data, b.data + begin, b.data + begin + length, b.name, error};
     return LADE_OK;
@@ -262,11 +262,11 @@ int lade_npy_parse(struct lade_flat *flat, struct lade_bytes b, struct lade_erro
     uint64_t begin = (uint64_t)(t.end - t.begin), size = b.size - begin;
     flat->bytes = lade_shape_bytes(&flat->shape);
     if (flat->bytes == 0 || size / flat->bytes < h.dim[0])
-        return lade_fail(error, LADE_DAMAGED, b.name, b.size, "ends too early: the header says %llu samples",
+        return lade_fail(error, LADE_DAMAGED, b.name, b.size, "ends too early: the header promises %llu samples",
                          (unsigned long long)h.dim[0]);
     if (size != h.dim[0] * flat->bytes)
         return lade_fail(error, LADE_DAMAGED, b.name, begin + h.dim[0] * flat->bytes,
-                         "goes on behind the last element");
+                         "has extra bytes after the last element");
     flat->count = h.dim[0];
     flat->stride = flat->bytes;
     flat->extent[0] = (struct lade_extent){.data = b.data + begin, .offset = begin, .name = b.name};

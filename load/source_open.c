@@ -378,7 +378,7 @@ static int open_cifar(struct lade_source **source, struct items *it)
         if (status == LADE_OK)
             names = cifar_names(kind, path, it->alloc);
     } else if (part) {
-        status = wrong(it, "part goes with a folder", "");
+        status = wrong(it, "part needs a folder, not single files", "");
     } else {
         do
             status = add_cifar(&flat, &m, kind, path, it);

@@ -8,7 +8,7 @@ int lade_records_parse(struct lade_flat *flat, const struct lade_records *r, str
     *flat = (struct lade_flat){.extents = 1};
     if (r->size == 0 || r->label_width > 8 || r->label_width >= r->size || r->label_at > r->size - r->label_width)
         return lade_fail(error, LADE_INVALID, b.name, LADE_NO_OFFSET,
-                         "a record has a size, a label of 1 to 8 bytes inside it, and more than that");
+                         "size must be larger than the label, which is 1 to 8 bytes inside the record");
     if (r->label_width > 1 && r->classes == 0)
         return lade_fail(error, LADE_INVALID, b.name, LADE_NO_OFFSET, "labels of %u bytes need classes=N",
                          r->label_width);

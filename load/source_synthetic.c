@@ -182,9 +182,9 @@ static int check(const struct lade_source_synthetic *c, struct lade_error *error
     else if (c->skew > 1 && c->classes == 1)
         why = "one class cannot be skewed";
     else if (c->duplicates >= c->count || (c->duplicates && c->count == LADE_ENDLESS))
-        why = "as many duplicates as samples, or duplicates in an endless source";
+        why = "duplicates must be fewer than samples, and an endless source has none";
     else if (c->shape.dtype != LADE_U8 || lade_shape_bytes(&c->shape) == 0 || lade_shape_bytes(&c->shape) > 1 << 30)
-        why = "the shape is not of bytes, has none, or more than 2^30";
+        why = "the shape must be u8 with 1 to 2^30 bytes";
     return why ? lade_fail(error, LADE_INVALID, "synthetic", LADE_NO_OFFSET, "%s", why) : LADE_OK;
 }
 
@@ -233,7 +233,8 @@ int lade_source_open_synthetic_sized(struct lade_source **source, const struct l
         return lade_fail_unknown(error);
     struct lade_source_synthetic seeded = *synthetic;
     if (seeded.random_seed && !lade_seed_draw(&seeded.seed))
-        return lade_fail(error, LADE_IO, "synthetic", LADE_NO_OFFSET, "the system has no random seed");
+        return lade_fail(error, LADE_IO, "synthetic", LADE_NO_OFFSET,
+                         "the system returned no random bytes for the seed");
     return open_synthetic(source, &seeded, error);
 }
 

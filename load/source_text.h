@@ -116,8 +116,9 @@ static inline int dimensions(struct items *it, const char *value, struct lade_sh
         if (!digits(at, &shape->dim[shape->dims++], &at) || (*at && *at != 'x'))
             break;
         if (!*at)
-            return lade_shape_bytes(shape) ? LADE_OK
-                                           : wrong(it, "a shape has no zero and less than 2^63 bytes, unlike", value);
+            return lade_shape_bytes(shape)
+                       ? LADE_OK
+                       : wrong(it, "a shape must have no zero and fewer than 2^63 bytes, unlike", value);
     }
     return wrong(it, "a shape is numbers with x between them, not", value);
 }

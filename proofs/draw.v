@@ -2,7 +2,7 @@
 (* The uniform slot draw of lib/bag.
 
    In words. The grid has m slots. A draw picks a slot uniformly; when it holds
-   no element that can be claimed, it picks again. Look at all m^t sequences of
+   no element that can be claimed, it picks again. Consider all m^t sequences of
    t picks. The number of those whose first hit is attempt j, on slot s, is the
    same for every slot s that is occupied at attempt j. So, given the attempt
    that succeeds, all elements are equally likely, whatever the buckets hold.

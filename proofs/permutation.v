@@ -36,7 +36,7 @@ Definition inverse_on (n : nat) (f g : nat -> nat) : Prop :=
 Lemma inverse_on_sym n f g : inverse_on n f g -> inverse_on n g f.
 Proof. intros [H1 H2]; split; assumption. Qed.
 
-(* The same thing said with lists: 0, 1, ..., n-1 come out in another order,
+(* The same statement with lists: 0, 1, ..., n-1 come out in another order,
    each exactly once. *)
 Lemma inverse_on_lists n f g :
   inverse_on n f g -> Permutation (map f (seq 0 n)) (seq 0 n).

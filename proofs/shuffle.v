@@ -75,7 +75,7 @@ Proof.
   - intros j _. rewrite count_const, map_length. assumption.
 Qed.
 
-(* Positions from m on are not touched any more. *)
+(* Positions from m on are not touched again. *)
 Lemma shuffle_done m : forall f js k,
   In js (choices m) -> m <= k -> shuffle m f js k = f k.
 Proof.
@@ -96,7 +96,7 @@ Proof.
   apply (f_equal (flip m j)) in E. rewrite !flip_flip in E. assumption.
 Qed.
 
-(* Step i puts the chosen value at position i for good. *)
+(* Step i puts the chosen value at position i permanently. *)
 Lemma shuffle_top m f j r :
   In r (choices m) -> shuffle (S m) f (j :: r) m = f j.
 Proof.

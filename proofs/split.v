@@ -3,7 +3,7 @@
 
    In words. n items; each draws a number uniformly in [0,v), and goes to the
    train side when it is below u, that is with probability alpha = u/v. The draw
-   does not look at the item. Look at all v^n sequences of draws.
+   does not depend on the item. Consider all v^n sequences of draws.
    - The number of those that give one particular train side depends only on how
      many items are in it. So, given its size, the train side is a uniform subset.
    - The number of those that put j of the c items of a class on the train side
@@ -33,8 +33,8 @@ Definition same_sides (p p' : list bool) : bool :=
 
 Definition size (p : list bool) : nat := count (fun side => side) p.
 
-(* How many items of a class are on the train side; class says, item by item,
-   who belongs to it. *)
+(* How many items of a class are on the train side; class is true of the items
+   that belong to it. *)
 Fixpoint train_of (class : list bool) (xs : list nat) : nat :=
   match class, xs with
   | b :: class, c :: xs => (if b && train c then 1 else 0)%bool + train_of class xs
@@ -148,7 +148,7 @@ Proof.
         destruct (train c); reflexivity.
 Qed.
 
-(* The mean: c * u/v, said without a division. *)
+(* The mean: c * u/v, stated without a division. *)
 Theorem split_mean class :
   v * total (train_of class) (picks v (length class)) =
   size class * u * v ^ length class.

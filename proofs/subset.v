@@ -171,7 +171,7 @@ Proof.
       replace (S (length l) - 1) with (length l) by lia. reflexivity.
 Qed.
 
-(* The share of subsets that contain x is k/n, said without a division. *)
+(* The share of subsets that contain x is k/n, stated without a division. *)
 Theorem subset_share l k x :
   NoDup l -> In x l ->
   length l * containing l k x = k * length (subsets l k).

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every module from a bundle of its own: copies of the same code are static in several of them, and objects pass between them. */
+/* Every module from a separate bundle: copies of the same code are static in several of them, and objects pass between them. */
 #include <lade_all.h> /* guards must let the same declarations come again */
 
 #include <lade_bag.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """tests/bundle_tokens.py FOLDER NAME MODULE...: the preprocessed tokens of a bundle are those of the sources, in their order.
 
-The compiler reads the sources one by one and says by its line markers which file a token comes from; tools/bundle's way of
+The compiler reads the sources one by one and shows by its line markers which file a token comes from; tools/bundle's way of
 putting files into each other plays no part. What is left out on both sides: system headers, and LADE_API. What the bundle
 puts before a name that it keeps to itself is defined as in the sources.
 """

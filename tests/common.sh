@@ -69,7 +69,7 @@ take_counts() {
   counts=$(sed -nE "s/$counts_line/\\1 \\2 \\3/p" "$temp/out" | tail -n 1)
   read -r p f s <<<"${counts:-0 0 0}"
   if [ "$f" = 0 ] && { [ "$status" != 0 ] || [ $((p + s)) = 0 ]; }; then
-    row FAIL "$1 ended with exit code $status after $p checks, without telling of a failure"
+    row FAIL "$1 ended with exit code $status after $p checks, without reporting a failure"
     f=1
   fi
   if [ "${QUIET:-}" ] && [ "$f" = 0 ]; then
@@ -102,7 +102,7 @@ sanitizer_build() {
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:suppressions=$root/tests/plain/tsan.supp
-# Where addresses are strewn widely, older sanitizers do not find room for their own memory.
+# Where addresses are scattered widely, older sanitizers do not find space for their own memory.
 # shellcheck disable=SC2034
 steady=()
 # shellcheck disable=SC2034

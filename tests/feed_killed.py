@@ -47,7 +47,7 @@ def everything():
 
 
 def check_in_order(runs, reference):
-    """Each run goes on at a place of the reference that the one before had reached, and had not saved beyond."""
+    """Each run continues at a place of the reference that the one before had reached, and had not saved beyond."""
     if sorted(reference) != everything():
         raise Wrong("the run that was left alone did not deliver each sample once")
     place = {pair: at for at, pair in enumerate(reference)}
@@ -94,7 +94,7 @@ class Feed:
                 os.unlink(path)
 
     def run(self, patience=None):
-        """To the end, or for so many seconds. True: it came to its end."""
+        """To the end, or for the given seconds. True: it completed."""
         process = self.start()
         try:
             error = process.communicate(timeout=patience if patience is not None else 120)[1]

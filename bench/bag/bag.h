@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a candidate defines before it includes workload.h. The loops then see the candidate's own functions, so that
- * each is called as its users call it: inlined where its source is at hand, a call where it is a library.
+ * each is called as its users call it: inlined where its source is available, a call where it is a library.
  *
  *   struct bag, struct seat      the container; one thread's place at it
  *   bool bag_open(struct bag *, const struct plan *)
@@ -19,7 +19,7 @@
  *   with HAS_ROOM                elements are made and read where the container keeps them
  *   struct element *seat_room(struct seat *)
  *   with HAS_SCANS
- *   uint64_t bag_scans(struct bag *)                              draws so far that went through all of it
+ *   uint64_t bag_scans(struct bag *)                              draws so far that scanned all of it
  *
  * Compiled with RECORD=N an element has N bytes, else it is one word.
  */

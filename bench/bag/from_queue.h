@@ -8,7 +8,7 @@ static bool bag_open(struct bag *b, const struct plan *plan)
 {
     struct plan rounded = *plan;
 
-    /* Room for a power of two less one, as ck_ring needs it; the others get the same. */
+    /* Capacity: a power of two less one, as ck_ring needs it; the others get the same. */
     for (rounded.capacity = 1; rounded.capacity < plan->capacity;)
         rounded.capacity = rounded.capacity * 2 + 1;
     return queue_open(&b->queue, &rounded);

@@ -2,7 +2,7 @@
 /*
  * Counted, not timed: PROGRAM allocations|put|draw|exchange|put_mean|draw_mean|exchange_mean SECONDS
  *
- *   allocations   calls of the allocator, and of malloc and its kin, from the creation of bags of each kind to their end
+ *   allocations   calls of the allocator, and of malloc and similar functions, from the creation of bags of each kind to their end
  *   put, draw, exchange   contended cache lines written by an operation: the number that 9 of 10 operations stay within
  *   ..._mean      the mean
  *

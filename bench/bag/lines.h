@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Included before every source of the library in one program: tells lines.c of each atomic access. The orders are the
+ * Included before every source of the library in one program: reports each atomic access to lines.c. The orders are the
  * ones of the source; lines.c runs in a single thread.
  */
 #ifndef LADE_BENCH_LINES_H

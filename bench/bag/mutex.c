@@ -12,7 +12,7 @@
 #define HAS_BATCH
 
 struct bag {
-    /* The lock and what it protects in one line: whoever takes the one needs the other. */
+    /* The lock and what it protects in one line: a thread that takes the lock needs the rest. */
     _Alignas(128) pthread_mutex_t mutex;
     uint64_t count;
     _Alignas(128) uint64_t capacity;

@@ -4,8 +4,8 @@
  * never waited for, with its size in an atomic. Put and draw choose a random bucket and go elsewhere when it is locked or
  * there is nothing to do in it; a draw takes a random element of its bucket.
  *
- * What is better than need be: lock, size and place of the array are in one line, and a line of its own for each bucket.
- * A bucket has room for twice its share and some more, so that a put hardly ever finds it full, and the limit on the
+ * What is better than need be: lock, size and place of the array are in one line, and each bucket has a separate line.
+ * A bucket holds twice its share and some more, so that a put hardly ever finds it full, and the limit on the
  * whole is not enforced, for that would take a counter that all threads write. One random word serves several choices
  * of a bucket, so that the line of the next one is fetched ahead. Records are not moved within a bucket: an array holds
  * their numbers, those in use first.

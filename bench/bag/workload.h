@@ -2,7 +2,7 @@
 /*
  * The measuring program of one container: PROGRAM WORKLOAD CAPACITY LEVEL BATCH SECONDS [WORDS]
  *
- *   alone      one thread puts an element and draws one, in turn
+ *   alone      one thread alternately puts an element and draws one
  *   mixed      two threads, each as in alone
  *   worn       as mixed, after the container was full and was drawn down to LEVEL
  *   coin       as mixed, but each thread tosses a coin for what it does; its puts and draws stay nearly equal
@@ -13,11 +13,11 @@
  *   bulk_put2, bulk_draw2   the same with two threads
  *   poll       one thread draws from a container that was full and was drawn empty
  *   last       one thread draws the last of CAPACITY elements
- *   scan       one thread draws, from CAPACITY elements on, until a draw had to go through all of it; that one is timed
+ *   scan       one thread draws, from CAPACITY elements on, until a draw had to scan all of it; that one is timed
  *
  * The container begins with LEVEL elements. An element counts once, for its put and its draw. Short runs find out how
  * many elements fill SECONDS, unless WORDS is given; the last run counts. Prints elements, seconds (of processor time
- * for one thread, of wall time for more), and the share of the wall time in which the threads had a core. Who finds the
+ * for one thread, of wall time for more), and the share of the wall time in which the threads had a core. A thread that finds the
  * container full or empty pauses for one instruction and tries again; after many tries it lets other threads run.
  */
 #include "../clock.h"
@@ -33,7 +33,7 @@
 #define BULK 4096 /* elements put in a row */
 #define SEATS_MAX 2
 #define PATIENCE 4096 /* failed tries before other threads are let run */
-#define STEP 32       /* elements between two looks at how far the other thread is */
+#define STEP 32       /* elements between two checks of how far the other thread is */
 
 enum what { ALTERNATE, TOSS, PACED, EXCHANGE, BULK_PUT, BULK_DRAW, POLL, LAST, SCAN };
 
@@ -152,7 +152,7 @@ static inline uint64_t exchange_one(struct seat *seat, uint64_t word)
 #endif
 }
 
-/* The loops are functions of their own and keep the seat in locals, so that one does not change how another compiles. */
+/* The loops are separate functions and keep the seat in locals, so that one does not change how another compiles. */
 #define LOOP __attribute__((noinline)) static
 
 LOOP void put_all(struct worker *w, uint64_t words)
@@ -228,7 +228,7 @@ LOOP void toss(struct worker *w)
     w->seat = seat;
 }
 
-/* Tells how far this thread is, and waits while it is too far ahead of the other. */
+/* Publishes how far this thread is, and waits while it is too far ahead of the other. */
 static inline void keep_pace(unsigned me, uint64_t done, uint64_t window)
 {
     unsigned tries = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Store buffering in a circle: each thread announces itself and looks at its neighbours. */
+/* Store buffering in a circle: each thread announces itself and reads its neighbours. */
 #include "threads.h"
 
 static atomic_int here[THREADS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two threads add each other's variable to their own, in turn. */
+/* Two threads add each other's variable to their own, alternately. */
 #include "threads.h"
 
 static atomic_int value[2] = {1, 1};

@@ -2,11 +2,11 @@
 /*
  * How fast batches get to a device. PROGRAM plain|feeder|helped|host|host-helped|memcpy BYTES DEPTH filled|empty|used SECONDS
  *
- * plain: the limit, a loop of enqueued writes from as many buffers in turn; feeder: the same through the feeder; helped:
+ * plain: the limit, a loop of enqueued writes from as many buffers in order; feeder: the same through the feeder; helped:
  * through one whose consumer fills, as the loop does. empty: nothing is written into the staging memory, and a batch is
  * done with when it has arrived, so that the device gets the same commands from both. filled: the staging memory is
  * written. used: as empty, but a second queue waits for each batch and marks where it is done with it, and the slot's next
- * write runs behind that mark, with both. host, host-helped and memcpy: the feeder without a device, and the loop that it
+ * write runs after that mark, with both. host, host-helped and memcpy: the feeder without a device, and the loop that it
  * amounts to. Prints bytes, seconds and 1.
  */
 #include "device.h"

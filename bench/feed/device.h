@@ -21,13 +21,13 @@ struct device {
 void device_open(struct device *d);
 void device_close(struct device *d);
 
-/* Puts arithmetic of so many steps into the compute queue, behind the event and up to done, either of which may be NULL. */
+/* Puts arithmetic of the given number of steps into the compute queue, behind the event and up to done, either of which may be NULL. */
 void device_compute(struct device *d, uint64_t steps, const cl_event *after, cl_event *done);
 
 /* Ends the program when a call failed. */
 void must(cl_int code, const char *call);
 
-/* Where batches come from. fill copies one out of the pool, or only says that it is there. */
+/* Where batches come from. fill copies one out of the pool, or only reports that it is there. */
 struct pool {
     char *bytes;
     size_t batch, batches; /* bytes of one; how many */

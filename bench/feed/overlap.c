@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does feeding go on while the device computes? PROGRAM feeder|helped|double BYTES DEPTH SECONDS
+ * Does feeding continue while the device computes? PROGRAM feeder|helped|double BYTES DEPTH SECONDS
  *
  * A batch is copied out of a pool into staging memory and from there to the device, where a kernel then computes for as
  * long as both copies take. The unoverlapped loop does one after the other and waits for each. feeder: the same through a
  * feeder of this depth; helped: through one whose consumer fills; double: double buffering by hand, with two staging
- * buffers, two queues and events. The device is divided: one core is for its copies, one computes. Both run in turn,
+ * buffers, two queues and events. The device is divided: one core is for its copies, one computes. Both run alternately,
  * several times. Prints the time of a batch of the loop, that of the other, and 1.
  */
 #include "device.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Nanoseconds, and how often. The clock goes on while the whole process is stopped, which is no fault of the loader's. */
+/* Nanoseconds, and how often. The clock continues while the whole process is stopped, which is no fault of the loader's. */
 #define PATIENCE INT64_C(2000000000)
 #define ATTEMPTS 10
 

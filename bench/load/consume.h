@@ -9,7 +9,7 @@
 
 struct consumer {
     struct lade_loader *loader;
-    const struct data *data; /* rows that begin with their numbers are looked at when it has any */
+    const struct data *data; /* rows that begin with their numbers are checked when it has any */
     bool reads;              /* every byte of every batch */
     uint64_t bytes;          /* their sum */
     uint64_t seen, sum;      /* samples of this epoch, and of their numbers */
@@ -20,7 +20,7 @@ struct consumer {
 void consumer_begin(struct consumer *consumer, const struct lade_loader_config *config);
 void consumer_end(struct consumer *consumer);
 
-/* Takes a batch, checks it, gives it back and answers its samples. *last (may be NULL): it was the last of its epoch. */
+/* Takes a batch, checks it, gives it back and returns the number of its samples. *last (may be NULL): it was the last of its epoch. */
 uint64_t consume(struct consumer *consumer, bool *last);
 
 /*

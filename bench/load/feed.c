@@ -7,7 +7,7 @@
  * MODE: order (in_order), help (the same, and the consumer is one of the threads), ready (as they are ready), stream (a
  * buffer of 4,096 samples, of images of 8 batches), or samples (a stream, from a source of which the loader knows nothing but
  * how to read a sample). order+read, help+read: the consumer reads every byte of every batch. After some epochs that do not count, of which one is checked where they are in order, it prints
- * samples, seconds, and the share of the wall time in which the consumer had a core, which says something of one that
+ * samples, seconds, and the share of the wall time in which the consumer had a core, which matters for one that
  * helps.
  */
 #include "../clock.h"
@@ -30,7 +30,7 @@ static void close_inner(void *self)
     lade_source_close(self);
 }
 
-/* The same samples, behind functions of one's own. */
+/* The same samples, through user callbacks. */
 static struct lade_source *wrap(struct lade_source *source)
 {
     static const struct lade_source_ops ops = {.read = read_one, .close = close_inner};

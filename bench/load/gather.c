@@ -3,7 +3,7 @@
  * The limit of a loader: PROGRAM memory|FILE COUNT BYTES BATCH THREADS copy|read SECONDS
  *
  * Each thread copies rows, in an order that was drawn beforehand, into one buffer of BATCH rows that it uses again and again;
- * with read it then reads all of them. Nothing is handed over to anybody. After an epoch that does not count it prints rows, seconds, and the share of the
+ * with read it then reads all of them. Nothing is handed over to another thread. After an epoch that does not count it prints rows, seconds, and the share of the
  * wall time in which the threads had a core.
  */
 #include "../clock.h"

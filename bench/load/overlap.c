@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does loading go on while the consumer is busy? PROGRAM memory|FILE|images:FOLDER COUNT BYTES BATCH THREADS SECONDS
+ * Does loading continue while the consumer is busy? PROGRAM memory|FILE|images:FOLDER COUNT BYTES BATCH THREADS SECONDS
  *
  * t1 is the time of a batch with a consumer that does nothing. The consumer then computes for as long at each batch (t2 is
  * what that takes alone), and T is the time of a batch with both. Prints max(t1, t2) and T in nanoseconds, and the share of the

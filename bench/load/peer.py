@@ -2,7 +2,7 @@
 """
 What the peers' programs have in common: PROGRAM FOLDER CORES, where FOLDER holds the data sets of bench/run load.
 
-Prints a line when it is ready, and then answers lines "CASE VARIANT SECONDS" with samples, seconds and 1. A variant is
+Prints a line when it is ready, and then replies to lines "CASE VARIANT SECONDS" with samples, seconds and 1. A variant is
 an endless generator, which yields the size of each batch and lives until the program ends. Its first epoch, or what it
 does in WARM seconds, does not count, and neither do the batches that were prepared while others were measured.
 """
@@ -24,7 +24,7 @@ def batch_of(case):
 
 
 def endless(loader, size):
-    """A loader that is iterated over for each epoch; size tells that of a batch."""
+    """A loader that is iterated over for each epoch; size returns that of a batch."""
     while True:
         for batch in loader:
             yield size(batch)
@@ -43,7 +43,7 @@ def count_of(folder, case):
 
 
 def take(batches, samples, seconds):
-    """Consumes until both are reached; answers samples and seconds."""
+    """Consumes until both are reached; returns samples and seconds."""
     amount, begin = 0, time.monotonic()
     while True:
         amount += next(batches)
@@ -63,7 +63,7 @@ def serve(make):
     folder, cores = sys.argv[1], int(sys.argv[2])
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # what libraries print is no reply
     print("ready", file=answers, flush=True)
     made = {}
     for line in sys.stdin:

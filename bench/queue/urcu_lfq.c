@@ -3,7 +3,7 @@
  * Candidate: cds_lfq of liburcu: lock-free, operations inside read sections (memb flavour), nodes reused after a grace
  * period. Nodes as in urcu_wfcq.c, except that a consumer gives back LIMBO of them at a time, after one grace period for
  * all, or what it has when it has waited long; each producer has 4 * LIMBO nodes more, so that it seldom waits for that.
- * The room is that of the others all the same: node i is pushed when the node that lies the room behind it was popped.
+ * The capacity is still that of the others: node i is pushed when node i - capacity was popped.
  */
 #define _LGPL_SOURCE
 #define URCU_INLINE_SMALL_FUNCTIONS
@@ -16,7 +16,7 @@
 
 #define NAME_SHARED 1
 
-/* Nodes lie close together, or each on a line of its own: which is faster depends on the case, so both are measured. */
+/* Nodes lie close together, or each on a separate line: which is faster depends on the case, so both are measured. */
 #ifdef NODES_APART
 #define NODE_ALIGN _Alignas(64)
 #else

@@ -3,8 +3,8 @@
  * Candidate: cds_wfcq of liburcu: wait-free enqueue, dequeue under its mutex. A single consumer needs no mutex and takes
  * none. The form of dequeue that never sleeps is used, and the mutex is not taken for a queue that looks empty.
  *
- * The queue links nodes that the caller owns. Each producer has its share of as many nodes as the rings have room for,
- * and uses them in turn; a consumer gives a node back by clearing a flag in it, so that no second queue is needed. A
+ * The queue links nodes that the caller owns. Each producer has its share of as many nodes as the rings hold,
+ * and uses them in order; a consumer gives a node back by clearing a flag in it, so that no second queue is needed. A
  * thread that pops and pushes keeps the node that it popped last for its next push.
  */
 #define _LGPL_SOURCE
@@ -16,7 +16,7 @@
 
 #define NAME_SHARED 1
 
-/* Nodes lie close together, or each on a line of its own: which is faster depends on the case, so both are measured. */
+/* Nodes lie close together, or each on a separate line: which is faster depends on the case, so both are measured. */
 #ifdef NODES_APART
 #define NODE_ALIGN _Alignas(64)
 #else
@@ -96,7 +96,7 @@ static inline bool seat_push(struct seat *seat, uint64_t word)
         seat->spare = NULL;
     } else {
         node = &seat->node[seat->next];
-        /* Whoever popped it has read it. */
+        /* The thread that popped it has read it. */
         if (atomic_load_explicit(&node->busy, memory_order_acquire))
             return false;
         atomic_store_explicit(&node->busy, 1, memory_order_relaxed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Candidate: the bounded queue of D. Vyukov (2010), written for this comparison: a ticket for each side, a sequence number in
- * each cell that says whose turn it is. A producer that stops behind its ticket holds up the consumers.
+ * each cell that shows whose turn it is. A producer that stops behind its ticket holds up the consumers.
  */
 #include "queue.h"
 
@@ -61,7 +61,7 @@ static void seat_close(struct seat *seat)
     (void)seat;
 }
 
-/* The cell of a ticket that is ours now, or NULL: the queue is full (empty). late: 0 for pushes, 1 for pops. */
+/* The cell of a ticket that is ours, or NULL: the queue is full (empty). late: 0 for pushes, 1 for pops. */
 static inline struct cell *claim(struct queue *q, _Atomic uint64_t *tickets, uint64_t late, uint64_t *ticket)
 {
     uint64_t next = atomic_load_explicit(tickets, memory_order_relaxed);

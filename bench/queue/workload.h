@@ -3,17 +3,17 @@
  * The measuring program of one queue: PROGRAM WORKLOAD CAPACITY BATCH SECONDS [WORDS]
  *
  *   pair    one thread pushes, one pops
- *   mixed   two threads, each pushes one word and pops one, in turn; the queue is half full
+ *   mixed   two threads, each alternately pushes one word and pops one; the queue is half full
  *   crowd   two threads push and two pop, two to a core
  *   alone   as mixed, one thread
  *
- *   worst, tail, even    as mixed, but 2, 4 or 8 threads (BATCH says how many) for three tenths of a second whatever SECONDS is,
+ *   worst, tail, even    as mixed, but 2, 4 or 8 threads (BATCH is their number) for three tenths of a second whatever SECONDS is,
  *           and every call is timed: the longest in nanoseconds, the 99.99th percentile, and the operations of the thread with the
  *           fewest as a share of an even one, in millionths; printed in the place of words, for one second
  *
  * A word is one push and one pop. Short runs find out how many words fill SECONDS, unless WORDS is given; the last run
  * counts. Prints words, seconds (of processor time for one thread, of wall time for more), and the share of the wall
- * time in which the threads had a core. Who finds the queue full or empty pauses for one instruction and tries again;
+ * time in which the threads had a core. A thread that finds the queue full or empty pauses for one instruction and tries again;
  * after many tries it lets other threads run.
  */
 #include "../clock.h"
@@ -34,7 +34,7 @@ static struct {
     size_t batch;
     enum role role[SEATS_MAX];
     unsigned patience; /* failed tries before other threads are let run */
-    bool ordered;      /* words must arrive as they were sent */
+    bool ordered;      /* words must arrive in the order sent */
     double longest;    /* seconds after which a thread that is timed stops; 0: the words count */
 } job;
 
@@ -86,7 +86,7 @@ static uint64_t sum_of(uint64_t first, uint64_t count)
     return count * first + (count % 2 ? (count - 1) / 2 * count : count / 2 * (count - 1));
 }
 
-/* The loops are functions of their own and keep the seat in locals, so that one does not change how another compiles. */
+/* The loops are separate functions and keep the seat in locals, so that one does not change how another compiles. */
 #define LOOP __attribute__((noinline)) static
 
 LOOP void produce(struct seat *at, uint64_t first, uint64_t words)
@@ -362,7 +362,7 @@ static double run(uint64_t *words, double *share)
     return job.plan.threads == 1 ? used : end - begin;
 }
 
-/* What the timed calls say: see the top. */
+/* What the timed calls show: see the top. */
 static uint64_t figure(const char *workload, double ticks_a_second)
 {
     uint64_t worst = 0, all = 0, fewest = UINT64_MAX, above = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What both tables of Concurrency Kit need: one writer at a time, any number of readers, which must be gone before old
- * arrays are freed. Readers are inside read sections of liburcu, writers take a mutex, arrays go through call_rcu.
+ * arrays are freed. Readers are inside read sections of liburcu, writers take a mutex, arrays are freed by call_rcu.
  */
 #ifndef LADE_BENCH_TABLE_CK_H
 #define LADE_BENCH_TABLE_CK_H

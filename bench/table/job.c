@@ -8,14 +8,14 @@
  *   mixed    90 % look-ups, 5 % inserts, 5 % removals, of keys of which half are there
  *   insert   into an empty table until it has ENTRIES keys, and again with another one until SECONDS are over
  *   pause    the same once, each insert timed: the time that 9,999 of 10,000 stay within; worst: that of the slowest
- *   memory   resident bytes a key, the mean over ENTRIES to 2 * ENTRIES keys; counted: as the table says;
+ *   memory   resident bytes a key, the mean over ENTRIES to 2 * ENTRIES keys; counted: as the table reports;
  *            trim: resident, each time after it was trimmed; peak: the most that was ever resident, of 2 * ENTRIES keys
  *
  * Short runs find out how many operations fill SECONDS, unless OPERATIONS is given; the last run counts. Prints
  * operations, seconds (of processor time for one thread, of wall time for more), and the share of the wall time in which
  * the threads had a core; pause and the following print a figure and what to divide it by.
  *
- * PROGRAM session ENTRIES fills a table and answers lines "WORKLOAD uniform|skewed THREADS BATCH SECONDS" from standard
+ * PROGRAM session ENTRIES fills a table and replies to lines "WORKLOAD uniform|skewed THREADS BATCH SECONDS" from standard
  * input, until that ends.
  */
 #include "../clock.h"
@@ -118,7 +118,7 @@ static void run_threads(void *table, void (*loop)(void *, struct part *), uint64
     times->seconds += job.threads == 1 ? used : end - begin;
 }
 
-/* Inserts keys in turn, or removes them, on this thread and off the clock. */
+/* Inserts keys in order, or removes them, on this thread and off the clock. */
 static void change(void *table, void (*loop)(void *, struct part *), uint64_t first, uint64_t count)
 {
     struct part part = {.operations = count, .fresh = first, .step = 1};
@@ -363,7 +363,7 @@ int main(int argc, char **argv)
     job.entries = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     if (job.entries < 1000 || job.entries > UINT32_MAX / 2)
         argc = 0;
-    /* Small pages for everybody, whatever the system gives by default. */
+    /* Small pages for all candidates, whatever the system gives by default. */
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     fuse();
     if (argc == 3 && strcmp(argv[1], "session") == 0)
@@ -378,5 +378,5 @@ int main(int argc, char **argv)
         measure(argv[1], strcmp(argv[1], "insert") == 0 ? NULL : filled(), strtod(argv[6], NULL),
                 argc > 7 ? strtoull(argv[7], NULL, 10) : 0);
     fflush(stdout);
-    _exit(0); /* what the candidates would do now is not measured, and takes long */
+    _exit(0); /* what the candidates would do from here on is not measured, and takes long */
 }

@@ -22,9 +22,9 @@ struct part {
     uint64_t operations;
     uint64_t random;  /* state of the generator */
     uint64_t entries; /* keys 0 to this one are there */
-    uint64_t fresh;   /* number of the next key that nobody has */
-    uint64_t step;    /* from one key to the next, when keys come in turn */
-    uint64_t wrong;   /* answers that cannot be */
+    uint64_t fresh;   /* number of the next unused key */
+    uint64_t step;    /* from one key to the next, when keys come in order */
+    uint64_t wrong;   /* results that are impossible */
     unsigned batch;
     bool skewed;
 };

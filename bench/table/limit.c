@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The limit: an array of cells {mixed key, value}, linear probing from the place that the high bits say, sized for
+ * The limit: an array of cells {mixed key, value}, linear probing from the place that the high bits give, sized for
  * its keys beforehand (a power of two, at most 0.6 full), so that it never grows. Plain loads and stores and nothing else:
  * no claim, no order, no read section, no code for a table that moves. Two threads that insert can take the same cell,
- * and one key is then lost; this is a measure, not a table. A batch is mixed and fetched first, then looked at.
+ * and one key is then lost; this is a measure, not a table. A batch is mixed and fetched first, then checked.
  *
  * Operations are called, as those of a library are: where they are called, the compiler knows nothing about them. With
- * INLINED they stand in the loop, and the processor has more of them under way at once. With LONGER each has twelve
- * instructions more, which nothing waits for: what they cost is what a processor has fewer operations under way for.
+ * INLINED they stand in the loop, and the processor has more of them in progress at once. With LONGER each has twelve
+ * instructions more, which nothing waits for: what they cost is what a processor has fewer operations in progress for.
  */
 #include "job.h"
 #include "keys.h"
@@ -39,7 +39,7 @@ struct seat {
     unsigned shift;
 };
 
-/* The compiler may not join or repeat these, and that is all that they say. */
+/* The compiler may not join or repeat these, and that is all that they mean. */
 static inline uint64_t load(const uint64_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_RELAXED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nodes for the tables that link what their callers allocate: each thread cuts them from chunks of its own. A removed node is
+ * Nodes for the tables that link what their callers allocate: each thread cuts them from its own chunks. A removed node is
  * not used again before the end of the program, so that it needs no grace period; that is cheaper than what users do.
  */
 #ifndef LADE_BENCH_TABLE_POOL_H

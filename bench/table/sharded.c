@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Candidate: 64 tables, each behind a mutex and on lines of its own; the top bits of the mixed key choose one. Each is an
+ * Candidate: 64 tables, each behind a mutex and on separate lines; the top bits of the mixed key choose one. Each is an
  * array of cells {mixed key, value} with linear probing, that doubles when it is 0.7 full. Removal moves those behind up,
  * so that nothing is left behind. Zeroed memory comes from calloc, which maps it when it is large.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Candidate: cds_lfht of liburcu, which grows in a thread of its own. Nodes of 32 bytes, see pool.h. */
+/* Candidate: cds_lfht of liburcu, which grows in a separate thread. Nodes of 32 bytes, see pool.h. */
 #define _LGPL_SOURCE
 #define URCU_INLINE_SMALL_FUNCTIONS
 #include "job.h"

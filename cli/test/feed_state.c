@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What happens behind each reading of a file, and how often one was read. */
+/* What happens after each reading of a file, and how often one was read. */
 static void (*behind_read)(const char *path, unsigned reads);
 static unsigned reads, joins, join_fails_at;
 
@@ -72,7 +72,7 @@ static void leave(const char *name, unsigned n)
     (void)name, (void)n;
 }
 
-/* Longer, longer again, and then much shorter than the room that was made. */
+/* Longer, longer again, and then much shorter than the buffer that was made. */
 static void replace(const char *name, unsigned n)
 {
     static const size_t size[] = {9000, 20000, 100};

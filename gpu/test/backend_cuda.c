@@ -68,7 +68,7 @@ Test(cuda, after_lose_the_runtime_is_not_called)
     cr_assert_eq(standin_left(), left);
 }
 
-Test(cuda, a_copy_arrives_and_says_so)
+Test(cuda, a_copy_arrives_and_reports_it)
 {
     enum { BYTES = 8192 };
     void *self = opened(1), *staging, *device, *ready;
@@ -179,7 +179,7 @@ Test(cuda, streams_of_the_consumer_wait_for_copies)
     all_clean();
 }
 
-Test(cuda, no_device_and_no_driver_are_told)
+Test(cuda, no_device_and_no_driver_are_reported)
 {
     void *self = NULL;
 

@@ -49,7 +49,7 @@ Test(half, known_values)
     cr_assert_eq(half(0xff800001), 0xfe00, "a signalling one becomes quiet");
 }
 
-Test(half, each_half_and_each_place_where_the_answer_changes)
+Test(half, each_half_and_each_value_where_the_result_changes)
 {
     for (uint32_t h = 0; h < HALF_INFINITY; h++) {
         float here = (float)half_value(h), next = (float)half_value(h + 1), middle = here + (next - here) / 2;
@@ -164,7 +164,7 @@ Test(image, as_the_steps_of_a_pipeline)
 }
 
 /* If product and sum were fused, the comparison above would fail: some of its numbers differ. */
-Test(image, numbers_that_tell_one_rounding_from_two)
+Test(image, numbers_that_distinguish_one_rounding_from_two)
 {
     float table[10];
     unsigned differ = 0;

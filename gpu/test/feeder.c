@@ -164,12 +164,12 @@ static int fill_answers(void *self, struct lade_feeder_slot *slot, struct lade_e
 }
 
 /* A status that next reserves, or that is neither success nor an error, is not passed on. */
-Test(feeder, a_fill_that_answers_what_it_may_not_is_an_error)
+Test(feeder, a_fill_that_returns_what_it_may_not_is_an_error)
 {
     static const struct {
         int answer;
         const char *text;
-    } cases[] = {{LADE_TIMEOUT, "fill answered -9"}, {LADE_RELEASED, "fill answered 1"}, {4, "fill answered 4"}};
+    } cases[] = {{LADE_TIMEOUT, "fill returned -9"}, {LADE_RELEASED, "fill returned 1"}, {4, "fill returned 4"}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int consumer_assists = 0; consumer_assists < 2; consumer_assists++) {
@@ -289,7 +289,7 @@ static void *wait_for_a_batch(void *status)
     return NULL;
 }
 
-Test(feeder, stop_wakes_who_waits)
+Test(feeder, stop_wakes_waiting_threads)
 {
     struct producer p = {.batches = 4};
     struct lade_feeder_config c = config_of(&p);
@@ -447,7 +447,7 @@ Test(feeder, the_pinned_limit_holds)
     c.pinned_limit = 2 * bytes;
     c.depth = 3;
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_LIMITED);
-    cr_assert_str_eq(error.text, "feeder: pinned_limit allows a depth of 2");
+    cr_assert_str_eq(error.text, "feeder: pinned_limit allows a depth of at most 2");
     c.depth = 0;
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
     lade_feeder_stats(feeder, &stats);

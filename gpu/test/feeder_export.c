@@ -37,7 +37,7 @@ static void create_on_host(struct producer *p, unsigned depth)
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
 }
 
-Test(feeder_export, a_tensor_says_what_it_is)
+Test(feeder_export, a_tensor_describes_itself)
 {
     struct producer p = {.batches = 1, .last_rows = 2};
 

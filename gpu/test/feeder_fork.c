@@ -110,7 +110,7 @@ static int fill_and_say(void *self, struct lade_feeder_slot *slot, struct lade_e
     return fill_batch(self, slot, said);
 }
 
-Test(feeder_fork, a_child_is_told_at_once_and_frees, .timeout = 60)
+Test(feeder_fork, a_child_gets_an_error_at_once_and_frees, .timeout = 60)
 {
     for (int consumer_assists = 0; consumer_assists < 2; consumer_assists++) {
         struct producer p = {.batches = UINT64_MAX};
@@ -279,7 +279,7 @@ static void feed_anew(void *unused)
     leave(unused);
 }
 
-Test(feeder_fork, a_child_makes_feeders_of_its_own, .timeout = 60)
+Test(feeder_fork, a_child_makes_its_own_feeders, .timeout = 60)
 {
     struct producer p = {.batches = 10};
     struct lade_feeder_config c = config_of(&p);

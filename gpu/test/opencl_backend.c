@@ -290,7 +290,7 @@ static void use_in_child(void *context)
 }
 
 /* The driver's threads are not in a child, and a call could wait for them forever. */
-Test(opencl, a_child_is_told_at_once, .timeout = 60)
+Test(opencl, a_child_gets_an_error_at_once, .timeout = 60)
 {
     static const float table[6] = {1, 1, 1, 0, 0, 0};
     struct producer p = {.batches = UINT64_MAX};

@@ -126,7 +126,7 @@ Test(opencl, halves_as_in_c)
     device_close(&d);
 }
 
-Test(opencl, a_text_that_does_not_compile_is_told)
+Test(opencl, a_text_that_does_not_compile_is_reported)
 {
     static const char *const wrong[] = {"__kernel void f(", "nosuchtype x) {}\n"};
     struct lade_device_failure failure;

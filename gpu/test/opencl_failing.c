@@ -133,7 +133,7 @@ Test(opencl, nothing_is_left)
     }
 }
 
-Test(opencl, a_device_that_cannot_be_opened_is_told)
+Test(opencl, a_device_that_cannot_be_opened_is_reported)
 {
     static const struct {
         const char *call;

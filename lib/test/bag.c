@@ -64,7 +64,7 @@ Test(bag, refuses_numbers_out_of_range)
     INVALID(records, max_loans, UINT32_MAX);
 }
 
-Test(bag, refuses_fields_that_do_not_go_together)
+Test(bag, refuses_fields_that_contradict_each_other)
 {
     const struct lade_bag_config words = {.capacity = 8, .handles = 1};
     const struct lade_bag_config records = {.capacity = 8, .handles = 1, .kind = LADE_BAG_RECORDS, .record_size = 4};
@@ -560,7 +560,7 @@ Test(bag, evict_oldest_keeps_its_law)
 }
 
 /* 16 bits distinguish the rounds of evict oldest. */
-Test(bag, evict_oldest_goes_on_beyond_the_last_lap)
+Test(bag, evict_oldest_continues_beyond_the_last_lap)
 {
     struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 2, .full = LADE_BAG_EVICT_OLDEST});
     struct lade_bag_handle *h = join_bag(bag);
@@ -596,7 +596,7 @@ Test(bag, the_seed_decides_the_draws)
     cr_assert_neq(memcmp(a, c, sizeof a), 0);
 }
 
-Test(bag, handles_draw_from_streams_of_their_own)
+Test(bag, handles_draw_from_separate_streams)
 {
     struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 1000, .handles = 3});
     struct lade_bag_handle *h[3] = {join_bag(bag), join_bag(bag), join_bag(bag)};
@@ -618,7 +618,7 @@ Test(bag, handles_draw_from_streams_of_their_own)
 /* The size of a bag's own structures, and the padding of arrays to whole units. */
 enum { FIXED = 4096 };
 
-Test(bag, takes_the_memory_that_the_header_says)
+Test(bag, takes_the_memory_that_the_header_states)
 {
     for (int kind = 0; kind < 6; kind++)
         for (uint64_t capacity = 1; capacity <= 100000; capacity = 7 * capacity + 1)

@@ -180,7 +180,7 @@ static void check_round_trip(enum lade_bag_kind kind, enum lade_bag_full full, u
     lade_bag_destroy(to);
 }
 
-Test(bag_snapshot, comes_back_as_it_was)
+Test(bag_snapshot, is_restored_unchanged)
 {
     static const uint64_t counts[] = {0, 1, 2, 64, 157, 158, 159, 408, 409, 410, 1000};
 

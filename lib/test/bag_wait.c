@@ -299,7 +299,7 @@ Test(bag_wait, a_negative_time_is_over_at_once, .timeout = 20)
     lade_bag_destroy(bag);
 }
 
-Test(bag_wait, nobody_waits_for_room_that_cannot_come, .timeout = 20)
+Test(bag_wait, no_thread_waits_for_space_that_cannot_come, .timeout = 20)
 {
     for (int full = LADE_BAG_REJECT; full <= LADE_BAG_EVICT_UNIFORM; full++) {
         struct lade_bag *bag = make_bag((struct lade_bag_config){
@@ -502,7 +502,7 @@ Test(bag_wait, puts_and_draws_wake_each_other_through_the_budget)
 }
 
 /* Whether they sleep already or are about to. */
-Test(bag_wait, closing_wakes_everybody)
+Test(bag_wait, closing_wakes_all_threads)
 {
     for (int round = 0; round < 300; round++) {
         struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 1, .handles = 3});

@@ -120,7 +120,7 @@ Test(event, the_earlier_time_counts)
     cr_assert_eq(until, 0);
 }
 
-Test(event, nobody_is_woken_where_nobody_waits)
+Test(event, no_thread_is_woken_where_none_waits)
 {
     cr_assert_not(lade_event_is_awaited(&event));
     lade_event_notify_all(&event);
@@ -138,7 +138,7 @@ Test(event, nobody_is_woken_where_nobody_waits)
     cr_assert_eq(atomic_load(&event.number), 0);
 }
 
-Test(event, one_thing_at_a_time_reaches_all_who_take_one, .timeout = 60)
+Test(event, one_item_at_a_time_reaches_all_waiters, .timeout = 60)
 {
     pthread_t thread[THREADS];
     int status[THREADS];

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-Test(fail, says_who_what_and_where)
+Test(fail, names_the_file_the_fault_and_the_offset)
 {
     struct lade_error error;
 

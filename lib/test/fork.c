@@ -206,7 +206,7 @@ static void use_refs(void *object)
     child_check(o->released == 2);
 }
 
-Test(fork, a_child_has_references_of_its_own, .timeout = 60)
+Test(fork, a_child_has_its_own_references, .timeout = 60)
 {
     struct counted object = {.released = 0};
 
@@ -268,7 +268,7 @@ static void take_all(void *unused)
     lade_mpmc_destroy(busy_ring);
 }
 
-Test(fork, a_child_goes_on_where_others_were_inside, .timeout = 60)
+Test(fork, a_child_continues_where_others_were_inside, .timeout = 60)
 {
     const struct lade_bag_config config = {.capacity = HELD, .handles = BUSY + 2};
     struct lade_bag_handle *b;

@@ -119,7 +119,7 @@ Test(reclaim, what_runs_may_wait_for_others, .timeout = 60)
 }
 
 #ifndef __SANITIZE_THREAD__ /* which does not let a child make threads */
-Test(reclaim, a_child_goes_on_with_what_waits, .timeout = 60)
+Test(reclaim, a_child_continues_with_what_waits, .timeout = 60)
 {
     if (getenv("LADE_EMULATED")) /* qemu itself fails when a forked child makes threads */
         return;

@@ -116,7 +116,7 @@ Test(ref, deferred_release_waits_for_the_grace_period)
     urcu_memb_unregister_thread();
 }
 
-Test(ref, takes_the_memory_that_the_header_says)
+Test(ref, takes_the_memory_that_the_header_states)
 {
     cr_assert_eq(sizeof(struct lade_ref), 4);
     cr_assert(sizeof(void *) != 8 || sizeof(struct lade_ref_deferred) == 32);

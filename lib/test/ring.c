@@ -300,7 +300,7 @@ Test(mpmc, all_words_can_be_stored)
 /* The size of the rings' own structures, and the padding of arrays to whole units. */
 enum { FIXED = 1024 };
 
-Test(spsc, takes_the_memory_that_the_header_says)
+Test(spsc, takes_the_memory_that_the_header_states)
 {
     for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
         struct failing f = {0};
@@ -326,7 +326,7 @@ Test(spsc, takes_the_memory_that_the_header_says)
     }
 }
 
-Test(mpmc, takes_the_memory_that_the_header_says)
+Test(mpmc, takes_the_memory_that_the_header_states)
 {
     for (uint64_t capacity = 1; capacity <= 100000; capacity = 3 * capacity + 1)
         for (unsigned handles = 1; handles <= 1000; handles *= 10) {

@@ -106,7 +106,7 @@ static int64_t now(void)
 
 static const uint64_t capacities[] = {1, 2, 3, 5, 16, 17, 33, 100};
 
-Test(ring_wait, count_is_exact_when_nobody_is_at_work)
+Test(ring_wait, count_is_exact_when_quiescent)
 {
     for (int kind = 0; kind < 2 * KINDS; kind++)
         for (size_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
@@ -128,7 +128,7 @@ Test(ring_wait, count_is_exact_when_nobody_is_at_work)
         }
 }
 
-Test(ring_wait, a_ring_without_waits_says_so)
+Test(ring_wait, a_ring_without_waits_reports_it)
 {
     for (int kind = 0; kind < KINDS; kind++) {
         struct ring r = make_ring(kind, 1, false);

@@ -83,7 +83,7 @@ Test(seed, of_a_split)
     cr_assert_gt(differ, 0);
     system_seed = 0;
     cr_assert_eq(lade_split_create(&none, &config, &error), LADE_IO);
-    cr_assert(!none && error.status == LADE_IO && strstr(error.text, "no random seed"));
+    cr_assert(!none && error.status == LADE_IO && strstr(error.text, "no random bytes"));
     lade_split_destroy(zero);
     lade_split_destroy(given);
     lade_split_destroy(drawn);

@@ -31,7 +31,7 @@ Test(split, arguments)
     bad = (struct lade_split_config){.parts = 2, .rule = LADE_SPLIT_COIN, .store = LADE_SPLIT_PURE};
     struct lade_error error = {.status = LADE_OK};
     cr_assert_eq(lade_split_create(&s, &bad, &error), LADE_INVALID);
-    cr_assert(error.status == LADE_INVALID && strstr(error.text, "store pure takes rule hash"));
+    cr_assert(error.status == LADE_INVALID && strstr(error.text, "store pure needs rule hash"));
     bad = (struct lade_split_config){.parts = 2, .weights = (uint32_t[]){0, 0}};
     cr_assert_eq(lade_split_create(&s, &bad, &error), LADE_INVALID);
     cr_assert(strstr(error.text, "all weights are zero"));

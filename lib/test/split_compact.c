@@ -161,7 +161,7 @@ static double realised_share(bool uncorrected, double *theory)
  * With an index for each array, as analysed in Lin 2026, an item of C is found in B once another item has set its bit
  * there.
  */
-Test(split_compact, the_papers_answers_change)
+Test(split_compact, the_published_results_change)
 {
     enum { N = 20000 };
     static unsigned char first[N];
@@ -184,7 +184,7 @@ Test(split_compact, the_papers_answers_change)
 }
 
 /* p_b + (1 - p_b)(1 - p_c) alpha, not alpha; with the correction alpha. 0.015 is six deviations. */
-Test(split_compact, the_papers_share_is_off_as_theory_says)
+Test(split_compact, the_published_share_is_off_as_theory_predicts)
 {
     double theory, with, without = realised_share(true, &theory);
 

@@ -74,7 +74,7 @@ static uint64_t merge(struct lade_split *into, struct lade_split *from)
     return differences;
 }
 
-Test(split_merge, names_that_are_alike_are_told_apart)
+Test(split_merge, names_that_are_alike_are_distinguished)
 {
     struct lade_split *s = decided(5, 0, KEYS);
     uint64_t keys = 0;
@@ -120,7 +120,7 @@ static void hear(void *context, const struct lade_split_difference *d)
     cr_assert(d->part != d->other && (d->chosen == d->part || d->chosen == d->other));
 }
 
-Test(split_merge, differences_are_told_and_change_nothing)
+Test(split_merge, differences_are_reported_and_change_nothing)
 {
     struct lade_split *a = decided(5, 0, KEYS), *before = decided(5, 0, KEYS), *b = decided(1, 0, KEYS + 5);
     struct heard heard = {.s = a};

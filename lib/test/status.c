@@ -13,7 +13,7 @@ Test(status, every_status_has_its_own_text)
     }
 }
 
-Test(status, other_values_are_answered_too)
+Test(status, other_values_have_a_text_too)
 {
     cr_assert_str_eq(lade_status_text(LADE_DEVICE - 1), "unknown status");
     cr_assert_str_eq(lade_status_text(1000), "unknown status");

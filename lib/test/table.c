@@ -102,7 +102,7 @@ Test(table, the_first_insert_wins)
     lade_table_destroy(t);
 }
 
-Test(table, replace_answers_what_was_there)
+Test(table, replace_returns_the_old_value)
 {
     struct lade_table *t = make_words();
     uint64_t value = 0;
@@ -233,7 +233,7 @@ Test(table, keys_with_one_place_do_not_let_it_run_away)
     lade_table_destroy(t);
 }
 
-Test(table, many_keys_at_once_answer_as_single_ones_do)
+Test(table, many_keys_at_once_give_the_same_as_single_ones)
 {
     struct lade_table *t = make_words();
     uint64_t keys[100], values[100], winners[100];
@@ -345,7 +345,7 @@ Test(table, a_table_may_grow_while_it_is_gone_over)
     lade_table_destroy(t);
 }
 
-Test(table, reserved_room_is_used_without_growing)
+Test(table, reserved_cells_are_used_without_growing)
 {
     struct lade_table *t = make((struct lade_table_config){.reserve = 1000});
     struct lade_table_stats stats;
@@ -416,7 +416,7 @@ Test(table, the_hash_is_copied)
 }
 
 /* 16 bytes a cell; used to between 0.3, or 0.15 below 2^22 cells, and 0.6. Large tables count by samples: 1 % more. */
-Test(table, takes_the_memory_that_the_header_says)
+Test(table, takes_the_memory_that_the_header_states)
 {
     struct lade_table *t = make_words();
     struct lade_table_stats stats;
@@ -594,12 +594,12 @@ Test(table, byte_strings_come_and_go_and_nothing_is_left)
     strings(NULL, 5000);
 }
 
-Test(table, byte_strings_with_one_hash_are_told_apart)
+Test(table, byte_strings_with_one_hash_are_distinguished)
 {
     strings(&plain, 200);
 }
 
-Test(table, wrong_arguments_are_answered)
+Test(table, wrong_arguments_are_rejected)
 {
     struct lade_table *t = NULL;
     struct lade_table *words = make_words();

@@ -122,7 +122,7 @@ Test(table_save, old_files_can_be_read, .init = begin, .fini = end)
 }
 
 /* A next array that is too small, and no memory for a larger one: the table cannot be scanned. */
-Test(table_save, a_move_that_cannot_go_on_leaves_the_file, .init = begin, .fini = end)
+Test(table_save, a_move_that_cannot_continue_leaves_the_file, .init = begin, .fini = end)
 {
     struct lade_table_config config = {.reserve = 1000, .seeded = true};
     struct lade_table *table = NULL, *again = make_table(LADE_TABLE_WORDS);
@@ -156,7 +156,7 @@ Test(table_save, no_table, .init = begin, .fini = end)
     cr_assert_eq(lade_table_load(NULL, "table", NULL), LADE_INVALID);
 }
 
-Test(table_save, comes_back_as_it_was, .init = begin, .fini = end)
+Test(table_save, is_restored_unchanged, .init = begin, .fini = end)
 {
     static const uint64_t counts[] = {0, 1, 2, 3, 64, 4095, 4096, 4097, 8192, 20000};
 
@@ -263,7 +263,7 @@ Test(table_save, a_full_disk_leaves_the_old_file, .init = begin, .fini = end)
     }
 }
 
-Test(table_save, a_device_without_room, .init = begin, .fini = end)
+Test(table_save, a_device_without_space, .init = begin, .fini = end)
 {
     struct lade_table *table = filled_table(LADE_TABLE_WORDS, 10);
     struct lade_file full = {.directory = -1};
@@ -298,7 +298,8 @@ Test(table_save, files_that_cannot_be_read, .init = begin, .fini = end)
     cr_assert_eq(errno, EISDIR);
     write_file("empty", "", 0);
     cr_assert_eq(lade_table_load(to, "empty", &error), LADE_DAMAGED);
-    cr_assert(error.status == LADE_DAMAGED && error.offset == 0 && strstr(error.text, "empty: not what was saved"));
+    cr_assert(error.status == LADE_DAMAGED && error.offset == 0 &&
+              strstr(error.text, "empty: not a file of this kind"));
     cr_assert_eq(lade_table_save(table, "table", NULL), LADE_OK);
     cr_assert_eq(lade_table_load(other, "table", &error), LADE_INVALID);
     cr_assert(error.offset == 0 && strstr(error.text, "table: ") && strstr(error.text, "other kind"));

@@ -9,7 +9,7 @@ static void *look(void *mask)
     return pthread_sigmask(SIG_BLOCK, NULL, mask) == 0 ? mask : NULL;
 }
 
-Test(thread, only_signals_of_its_own_are_open, .timeout = 60)
+Test(thread, only_its_own_signals_are_open, .timeout = 60)
 {
     pthread_t thread;
     sigset_t mask;

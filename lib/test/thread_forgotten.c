@@ -14,7 +14,7 @@ static struct lade_table *made(void)
     return table;
 }
 
-Test(thread_forgotten, a_thread_that_has_entered_goes_on)
+Test(thread_forgotten, a_thread_that_has_entered_continues)
 {
     uint64_t value = 0;
 

@@ -364,7 +364,7 @@ static uint64_t order_of(const struct lade_loader_config *config, const char *st
     return stats.seed;
 }
 
-Test(loader, a_random_seed_is_reported_and_goes_on)
+Test(loader, a_random_seed_is_reported_and_resumed)
 {
     struct lade_source *source = numbers(100);
     struct lade_loader_config config = {.source = source, .batch = 10, .threads = 1, .in_order = true, .epochs = 1};
@@ -422,7 +422,7 @@ Test(loader, wrong_use)
     }
     const struct lade_loader_config large = {.source = source, .batch = 10, .buffer = (UINT64_C(1) << 30) + 1};
     cr_assert_eq(lade_loader_create(&l, &large, &error), LADE_INVALID);
-    cr_assert(strstr(error.text, "2^30 samples at most"), "%s", error.text);
+    cr_assert(strstr(error.text, "at most 2^30 samples"), "%s", error.text);
     cr_assert_eq(lade_loader_create(NULL, &wrong[0], &error), LADE_INVALID);
     cr_assert_eq(lade_loader_create(&l, NULL, &error), LADE_INVALID);
     lade_source_close(source);

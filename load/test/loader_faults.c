@@ -301,7 +301,7 @@ Test(loader_faults, threads_that_hang_are_replaced)
 }
 
 /* A replaced worker continues while the consumer holds all slots: none of their bytes changes. */
-Test(loader_faults, late_workers_write_where_nobody_reads)
+Test(loader_faults, late_workers_write_where_no_thread_reads)
 {
     struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .sample = 20};
     struct lade_source *source = numbers_with(COUNT, step_on, &t);
@@ -358,7 +358,7 @@ Test(loader_faults, too_many_replacements)
     lade_source_close(source);
 }
 
-Test(loader_faults, destroy_waits_for_who_is_inside, .timeout = 60)
+Test(loader_faults, destroy_waits_for_threads_inside, .timeout = 60)
 {
     struct trap t = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .sample = 0};
     struct lade_source *source = numbers_with(COUNT, step_on, &t);

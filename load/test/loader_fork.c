@@ -84,7 +84,7 @@ static void leave_each(bool in_user_function)
     }
 }
 
-Test(loader_fork, a_child_is_told_at_once_and_frees, .timeout = 60)
+Test(loader_fork, a_child_gets_an_error_at_once_and_frees, .timeout = 60)
 {
     leave_each(false);
 }
@@ -178,7 +178,7 @@ static void make_another(void *context)
 }
 
 /* Workers of both processes read the same split, whose memory the child frees with its own threads. */
-Test(loader_fork, a_child_makes_loaders_of_its_own, .timeout = 60)
+Test(loader_fork, a_child_makes_its_own_loaders, .timeout = 60)
 {
     static const uint32_t weights[2] = {8, 2};
     const struct lade_split_config exact = {.parts = 2, .weights = weights};
@@ -273,7 +273,7 @@ static int fork_in_next(void *context, uint64_t i)
     return LADE_OK;
 }
 
-Test(loader_fork, a_child_that_begins_inside_next_is_told_too, .timeout = 60)
+Test(loader_fork, a_child_that_begins_inside_next_gets_an_error_too, .timeout = 60)
 {
     pid_t child = -1;
     struct lade_source *source = numbers_with(100, fork_in_next, &child);

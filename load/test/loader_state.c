@@ -348,7 +348,7 @@ Test(loader_state, files, .init = make_folder, .fini = remove_folder)
         struct lade_error error = {.text = ""};
         put_file("none", none[i], i + 1);
         cr_assert_eq(lade_loader_read_state(in_folder("@/none"), text, sizeof text, NULL, &error), 0);
-        cr_assert(error.status == LADE_DAMAGED && strstr(error.text, "none: this is no state of a loader"));
+        cr_assert(error.status == LADE_DAMAGED && strstr(error.text, "none: not a loader state"));
     }
     /* A text that is too long is cut, and the size is the full one. */
     memset(text, 'x', sizeof text);

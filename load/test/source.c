@@ -169,7 +169,7 @@ Test(cifar, folder_files_parts_and_names, .init = make_folder, .fini = remove_fo
     check_cifar(source, 3, 101, 1);
     lade_source_close(source);
     refused("cifar10:@,part=some", LADE_INVALID, "part is train, test or all");
-    refused("cifar10:@/test_batch.bin,part=all", LADE_INVALID, "part goes with a folder");
+    refused("cifar10:@/test_batch.bin,part=all", LADE_INVALID, "part needs a folder, not single files");
     refused("cifar10:", LADE_INVALID, "the name of a file is missing");
     refused("cifar10:@/nosuch", LADE_IO, "nosuch: cannot be opened: No such file");
     refused("cifar100:@", LADE_IO, "train.bin: cannot be opened");
@@ -189,7 +189,7 @@ Test(cifar, hundred_has_two_labels, .init = make_folder, .fini = remove_folder)
     refused("cifar100:@,labels=both", LADE_INVALID, "labels is fine or coarse");
 }
 
-Test(cifar, damage_is_told_with_its_place, .init = make_folder, .fini = remove_folder)
+Test(cifar, damage_is_reported_with_its_offset, .init = make_folder, .fini = remove_folder)
 {
     static uint8_t bytes[3 * 3073];
     struct lade_error error;
@@ -360,12 +360,12 @@ Test(records, label_anywhere_header_shape, .init = make_folder, .fini = remove_f
     refused("records:@/r\\,1", LADE_INVALID, "size=N, the bytes of a record, is missing");
     refused("records:@/r\\,1,size=4", LADE_DAMAGED, "the last record is cut: it has 2 of 4 bytes, at byte 12");
     refused("records:@/r\\,1,size=7,header=14", LADE_DAMAGED, "ends inside the header of 14 bytes");
-    refused("records:@/r\\,1,size=7,label=6:2,classes=2", LADE_INVALID, "a label of 1 to 8 bytes inside it");
+    refused("records:@/r\\,1,size=7,label=6:2,classes=2", LADE_INVALID, "1 to 8 bytes inside the record");
     refused("records:@/r\\,1,size=7,label=0:2", LADE_INVALID, "labels of 2 bytes need classes=N");
     refused("records:@/r\\,1,size=7,label=0", LADE_INVALID, "label takes OFFSET:BYTES");
     refused("records:@/r\\,1,size=7,shape=2x4", LADE_INVALID, "the shape has 8 bytes, a record without its label 7");
     refused("records:@/r\\,1,size=7,shape=2x", LADE_INVALID, "a shape is numbers with x between them, not '2x'");
-    refused("records:@/r\\,1,size=7,shape=0x2", LADE_INVALID, "a shape has no zero");
+    refused("records:@/r\\,1,size=7,shape=0x2", LADE_INVALID, "a shape must have no zero");
     refused("records:@/r\\,1,size=7,dtype=f8", LADE_INVALID, "there is no dtype 'f8'");
     refused("records:@/r\\,1,size=99999999999999999999", LADE_INVALID, "size takes a number below 2^64");
     refused("records:@/r\\,1,size=18446744073709551615", LADE_INVALID, "the shape has");
@@ -405,7 +405,7 @@ static void close_number(void *self)
     *(int *)self = -1;
 }
 
-Test(make, a_source_of_ones_own)
+Test(make, a_custom_source)
 {
     struct lade_source_ops ops = {.read = read_number, .close = close_number};
     struct lade_source_info info = {.kind = "own", .count = 5, .shape = {.dtype = LADE_U8}, .bytes = 1, .classes = 3};
@@ -527,7 +527,7 @@ static int gather_silent(void *self, const uint64_t *ids, uint64_t count, void *
     return status_as_told;
 }
 
-Test(make, gather_says_how_far_it_came)
+Test(make, gather_reports_how_far_it_came)
 {
     const struct lade_source_ops ops = {.read = read_as_told, .gather = gather_silent};
     const struct lade_source_info info = {

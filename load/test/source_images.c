@@ -279,7 +279,7 @@ Test(images, jpeg, .init = make_folder, .fini = remove_folder)
     lade_source_close(source);
 }
 
-Test(images, of_other_sizes_are_scaled_or_told, .init = make_folder, .fini = remove_folder)
+Test(images, of_other_sizes_are_scaled_or_reported, .init = make_folder, .fini = remove_folder)
 {
     static const uint8_t wide[3 * 4] = {0, 0, 0, 40, 40, 40, 80, 80, 80, 120, 120, 120}; /* 1 x 4 */
     struct lade_error error;
@@ -303,7 +303,7 @@ Test(images, of_other_sizes_are_scaled_or_told, .init = make_folder, .fini = rem
     lade_source_close(source);
 }
 
-Test(images, damage_is_told, .init = make_folder, .fini = remove_folder)
+Test(images, damage_is_reported, .init = make_folder, .fini = remove_folder)
 {
     static uint8_t noise[3 * 32 * 32], to[sizeof noise], file[8192];
     struct lade_error error;
@@ -348,7 +348,7 @@ Test(images, folders_that_cannot_be_read, .init = make_folder, .fini = remove_fo
 
 #else
 
-Test(images, one_codec_alone_is_told, .init = make_folder, .fini = remove_folder)
+Test(images, a_missing_codec_is_reported, .init = make_folder, .fini = remove_folder)
 {
     put_file("x/a.png", "\x89PNG\r\n\x1a\n", 8);
     put_file("x/a.jpg", "\xff\xd8\xff", 3);

@@ -132,7 +132,7 @@ Test(npz, damage, .init = setup, .fini = remove_folder)
     add_array("a.npy", large, sizeof large, true);
     end_zip("a.npz");
     refuses("npz:@/a.npz,unpacked=4999", LADE_LIMITED, 35, "unpacked=N raises the limit");
-    refuses("npz:@/a.npz,unpacked=5000", LADE_DAMAGED, 35, "'a': goes on behind the last element");
+    refuses("npz:@/a.npz,unpacked=5000", LADE_DAMAGED, 35, "'a': has extra bytes after the last element");
     put_file("a.npz", zip.data, zip.size);
     refuses("npz:@/a.npz", LADE_DAMAGED, zip.size, "ends without the directory");
     put_file("a.npz", "something else", 14);

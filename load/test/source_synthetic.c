@@ -90,7 +90,7 @@ Test(synthetic, default_is_shaped_like_cifar)
 }
 
 /* Frequencies against weights 5, 4, 3, 2, 1 of 15; 6 standard deviations of at most 0.0019 either side. */
-Test(synthetic, skew_is_what_it_says)
+Test(synthetic, skew_is_as_configured)
 {
     struct lade_source *source = open_good("synthetic:count=70000,classes=5,skew=5,shape=1");
     int count[5] = {0};

@@ -250,7 +250,7 @@ static int first_pixel(void *context, const struct lade_image *in, const void *f
 }
 
 /* The function gets the words of its step: those from 2^20 on for the second. */
-Test(call, a_function_of_ones_own)
+Test(call, a_user_callback)
 {
     struct lade_pipeline *p = made(LADE_U8, LADE_HWC, 1, 3, 2);
     const struct lade_image out = {LADE_U8, LADE_HWC, 1, 1, 2};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Uses every function that takes a struct with its size. Behind each struct lie bytes that the library must neither read nor
+ * Uses every function that takes a struct with its size. After each struct lie bytes that the library must neither read nor
  * write: compiled with the headers of one version, this runs with the libraries of another. With -DLADE_GROWN it is
  * compiled with headers whose structs have one more array, lade_grown, and runs with libraries that do not know it.
  */
@@ -26,7 +26,7 @@ static void expect(bool holds, const char *what)
 }
 #define EXPECT(condition) expect(condition, #condition)
 
-/* GUARDED(type, name): a struct of zeros with bytes behind it that are not zero. */
+/* GUARDED(type, name): a struct of zeros with bytes after it that are not zero. */
 #define GUARDED(type, name)                                                                                            \
     struct {                                                                                                           \
         type it;                                                                                                       \
@@ -171,7 +171,9 @@ static void use_sources(void)
 {
     static const unsigned char bytes[6];
     struct lade_source *source = NULL;
+    struct lade_source_column column = {.values = NULL};
     GUARDED(struct lade_source_array, array);
+    GUARDED(struct lade_source_arrays, arrays);
     GUARDED(struct lade_source_synthetic, synthetic);
     GUARDED(struct lade_source_ops, ops);
     GUARDED(struct lade_source_info, info);
@@ -181,6 +183,15 @@ static void use_sources(void)
     array.it.shape.dtype = LADE_U8;
     REFUSED(array, lade_source_open_array(&source, &array.it, NULL));
     EXPECT(lade_source_open_array(&source, &array.it, NULL) == LADE_OK);
+    lade_source_close(source);
+    column.field.name = "bytes";
+    column.field.dtype = LADE_U8;
+    column.values = bytes;
+    arrays.it.count = 6;
+    arrays.it.column = &column;
+    arrays.it.columns = 1;
+    REFUSED(arrays, lade_source_open_arrays(&source, &arrays.it, NULL));
+    EXPECT(lade_source_open_arrays(&source, &arrays.it, NULL) == LADE_OK);
     lade_source_close(source);
     FILLED(synthetic, (lade_source_synthetic_default(&synthetic.it), LADE_OK));
     INTACT(synthetic);

@@ -170,7 +170,7 @@ class Maker:
         return ["if (LD(%s, %s) == %d) %s" % (x, self.acquires(), v, " ".join(self.conflict()))]
 
     def program(self):
-        maybe, early = self.maybe, self.stores and self.place[0][1] == 2  # the reader may look at data once it sees 1
+        maybe, early = self.maybe, self.stores and self.place[0][1] == 2  # the reader may read data once it sees 1
         reader = (self.retry if self.retries else self.wait)(0) + self.accesses()
         first = [self.store()] * (early and maybe(0.3)) + self.accesses() + (self.retry(0) if self.retries and maybe(0.5) else [])
         first += self.signal(0) + self.accesses()

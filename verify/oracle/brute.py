@@ -72,7 +72,7 @@ def members(events, test):
 
 
 def events_of(program, success):
-    """Events of the program when the compare-exchanges go as `success` says, and program order."""
+    """Events of the program when the compare-exchanges go as `success` states, and program order."""
     locs = sorted({i[1] for code in program for i in code if i[0] not in ("fence", "lock", "unlock")})
     if any(i[0] == "lock" for code in program for i in code):
         locs.append("m")
@@ -226,7 +226,7 @@ def waits_for_ever(events, rf, lines, stuck):
 
 def explore(program, limit=None, model="rc11", wanted=None, stuck=()):
     """(number of consistent executions, set of outcomes); None when there are more candidates than the limit.
-    wanted: {(thread, instruction): value it must read}; stuck: (reads, wanted) of iterations that must not come to an end."""
+    wanted: {(thread, instruction): value it must read}; stuck: (reads, wanted) of iterations that must not end."""
     wanted = wanted or {}
     cas = [(t, i) for t, code in enumerate(program) for i, ins in enumerate(code) if ins[0] == "cas"]
     regs = [(t, i) for t, code in enumerate(program) for i, ins in enumerate(code) if ins[0] in ("load", "add", "xchg", "cas")]

@@ -86,7 +86,7 @@ OTHER = {"fs": "files", "lkmm": "the Linux kernel's model", "helper": "GenMC's h
 
 
 def wrong(directory, seconds=20):
-    """Yields (name, what explore says, is it an error) for each wrong program; None instead where it is not run."""
+    """Yields (name, what explore reports, is it an error) for each wrong program; None instead where it is not run."""
     include = os.path.join(os.path.dirname(os.path.realpath(__file__)), "compat")
     for folder in sorted(glob.glob(directory + "/*/*/")):
         part, name = folder[:-1].split(os.sep)[-2:]

@@ -3,7 +3,7 @@
 
 random: threads of random instructions, some of which are loops that read, fence, exchange or compare-exchange until they
 read the wanted values. In a complete execution only the last iteration of such a loop counts, and it reads what is
-wanted: the brute-force reference counts those. It also says whether some execution waits for ever.
+wanted: the brute-force reference counts those. It also reports whether some execution waits forever.
 
 protocols: locks, handshakes, barriers and chains written with WAIT. As a loop and as an assumption they must have the
 same executions and outcomes.
@@ -147,7 +147,7 @@ def iteration_that_fails(ins):
 
 
 def reference(program, loops, limit, model):
-    """(executions, outcomes, can it wait for ever), or None when that takes too long."""
+    """(executions, outcomes, can it wait forever), or None when that takes too long."""
     wanted = {(t, i): v for t, _, _, w in loops for i, v in w.items()}
     complete = brute.explore(program, limit, model, wanted=wanted)
     if not complete:
@@ -193,7 +193,7 @@ static inline int cas(atomic_int *p, int e, int d)
     return atomic_compare_exchange_strong_explicit(p, &e, d, memory_order_acquire, memory_order_relaxed);
 }
 """
-# Name, does it ever wait for ever, then what each thread does; id is its number.
+# Name, does it ever wait forever, then what each thread does; id is its number.
 PROTOCOLS = [
     ("ticket", False, 4, "int m = atomic_fetch_add_explicit(&x, 1, memory_order_relaxed); WAIT(ACQ(y) == m); r[m] = id; plain++; REL(y, m + 1);"),
     ("ticket_twice", False, 2, "for (int i = 0; i < 2; i++) { int m = atomic_fetch_add_explicit(&x, 1, memory_order_relaxed); "

@@ -3,7 +3,7 @@
 
 An instruction is a tuple: ("load", loc, order), ("store", loc, value, order), ("add", loc, value, order),
 ("xchg", loc, value, order), ("cas", loc, expected, desired, order, fail_order, weak), ("fence", order),
-("lock",), ("unlock",). Every read goes into a register of its own.
+("lock",), ("unlock",). Every read goes into a separate register.
 """
 import random
 
@@ -48,7 +48,7 @@ def generate(rng, weak=False, mutex=False, most=10):
                 j = rng.randint(i, len(t))
                 t.insert(j, ("unlock",))
                 t.insert(i, ("lock",))
-    return program if locations(program) else generate(rng, weak, mutex, most)  # fences alone say nothing
+    return program if locations(program) else generate(rng, weak, mutex, most)  # fences alone show nothing
 
 
 def registers(program):
@@ -78,7 +78,7 @@ def statement(ins, reg, ref="&%s"):
 
 
 def as_c(program, name, loops=()):
-    """A C function `name` that runs the program and prints its outcome; state is kept in a struct of its own.
+    """A C function `name` that runs the program and prints its outcome; state is kept in a separate struct.
     loops: (thread, first, last, {instruction: value}), instructions that are repeated until they read these values."""
     out = ["static struct { _Atomic int %s; } %s_s;" % (", ".join("x%d" % x for x in range(3)), name)]
     regs = registers(program)
@@ -120,7 +120,7 @@ HEADER = ("#include <pthread.h>\n#include <stdatomic.h>\n#include <stdbool.h>\n#
 
 
 def as_litmus(program, name):
-    """The same for herd7; what a compare-exchange expected is a private location of its own."""
+    """The same for herd7; what a compare-exchange expected is a separate private location."""
     locs = locations(program)
     cas = [(t, i) for t, i in registers(program) if program[t][i][0] == "cas"]
     start = ["[x%d] = 0;" % x for x in locs] + ["[e%d_%d] = %d;" % (t, i, program[t][i][2]) for t, i in cas]
@@ -141,7 +141,7 @@ def as_litmus(program, name):
 
 
 def litmus_outcomes(program, text):
-    """Outcomes in herd7's answer, in the form that as_c prints."""
+    """Outcomes in herd7's output, in the form that as_c prints."""
     out = set()
     for line in text.splitlines():
         if "=" not in line or not line.rstrip().endswith(";"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Results by content: the same sources, flags and tools give the same answer, so it is kept.
+"""Results by content: the same sources, flags and tools give the same result, so it is kept.
 
 Only conclusive results are kept; for engines that sample, only those that the harness expects. The key holds paths
 relative to the root, so that a changed copy of the tree (verify/certify) shares what has not changed.

@@ -3,7 +3,7 @@
 
 Memory orders mean nothing to it, and with threads it refuses shared pointers; see TOOLS.md. A loop that was cut
 short would pass, hence --unwinding-assertions always. A cover point is a property that must fail (harness.h), so one
-run answers for all of them; the end of the program is such a point in every harness.
+run decides all of them; the end of the program is such a point in every harness.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .result import FAIL, PASS, VACUOUS, Error, Outcome
 
 END = "harness_end"
 MEMORY_MB = 6000
-UNWIND = "10"  # where the harness does not say; without any, a loop whose end CBMC cannot see never ends
+UNWIND = "10"  # where the harness has none; without any, a loop whose end CBMC cannot see never ends
 SEQUENTIAL_CHECKS = ["--memory-leak-check"]
 THREAD_CHECKS = ["--no-standard-checks", "--bounds-check"]
 
@@ -39,7 +39,7 @@ SIGNS = [
 
 
 def _json(text: str) -> Optional[list[dict[str, Any]]]:
-    """CBMC's answer; None where it ended in the middle of it."""
+    """CBMC's output; None where it ended in the middle of it."""
     start = text.find("[")
     try:
         return json.loads(text[start:]) if start >= 0 else None
@@ -71,7 +71,7 @@ def _trace(command: list[str], prop: str, seconds: float, context: Context) -> s
 
 
 def _answer(done: Done, command: list[str], context: Context) -> tuple[Optional[Outcome], list[dict[str, Any]]]:
-    """Either the reason why there is no answer, or the list of properties."""
+    """Either the reason why there is no result, or the list of properties."""
     if done.timed_out:
         return timed_out(done, command), []
     parts = _json(done.output)

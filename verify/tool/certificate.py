@@ -24,7 +24,7 @@ Key = tuple[str, str, str, str]     # table, module, tag or name, weakened to
 
 @dataclass
 class Row:
-    """One change. `label` says what a site is weakened to."""
+    """One change. `label` is what a site is weakened to."""
 
     table: str
     module: str
@@ -39,7 +39,7 @@ class Row:
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """Who judges it: of failure orders only explore knows anything."""
+        """The engines that judge it: of failure orders only explore knows anything."""
         return ("explore",) if self.table == FAILURE else tuple(ENGINES)
 
     def title(self) -> str:

@@ -90,7 +90,7 @@ class Certifier:
         return cache.load(name) or self._run(harness, self.root)  # verify/run's result will do
 
     def baseline(self, jobs: int) -> list[str]:
-        """Complaints about harnesses that do not pass on the library as it is: they could not tell a mutant from it."""
+        """Complaints about harnesses that do not pass on the library as it is: they could not distinguish a mutant from it."""
         every = [harness for group in self.harnesses.values() for harness in group]
         with ThreadPoolExecutor(max_workers=jobs) as pool:
             outcomes = list(pool.map(self.first_run, every))
@@ -104,7 +104,7 @@ class Certifier:
         return out
 
     def take(self, verdict: Verdict, harness: Harness, outcome: Outcome, slow: list[str]) -> bool:
-        """Note what one harness says about a mutant; whether that settles it."""
+        """Note what one harness shows about a mutant; whether that settles it."""
         verdict.seconds += outcome.seconds
         verdict.cached &= outcome.cached
         if outcome.verdict == TIMEOUT:

@@ -65,7 +65,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def output_options(work: Path) -> list[str]:
-    """Where a run leaves its answer."""
+    """Where a run leaves its result."""
     (work / "explore.json").unlink(missing_ok=True)
     return ["--quiet", "--json", str(work / "explore.json")]
 

@@ -129,7 +129,7 @@ def judge(done: Done, harness: Harness, model: str, context: Context, command: l
 
 
 def _blocked(command: list[str], outcome: Outcome, most: int, harness: Harness, model: str, context: Context) -> Error:
-    """GenMC does not call a deadlock an error; the number of blocked executions shows it. Fetch one to look at."""
+    """GenMC does not call a deadlock an error; the number of blocked executions shows it. Fetch one to show."""
     at = command.index("--")
     text = context.relative(_call([*command[:at], "--print-blocked-execs", *command[at:]], harness, model).output)
     graph = parse_genmc(text, harness.path.name, blocked=True)

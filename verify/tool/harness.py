@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Harness files and the comment block that says what they claim.
+"""Harness files and the comment block that states what they claim.
 
 The block is the first comment of the file and begins with the word `harness`:
 
@@ -10,7 +10,7 @@ The block is the first comment of the file and begins with the word `harness`:
      */
 
 A field may be given for one engine, or one engine and model, and then overrides the general one:
-`expect cbmc: FAIL overflow`, `expect genmc/imm: FAIL uninitialised`. A line that does not begin a field goes on
+`expect cbmc: FAIL overflow`, `expect genmc/imm: FAIL uninitialised`. A line that does not begin a field continues
 with the one before it.
 """
 from __future__ import annotations
@@ -53,7 +53,7 @@ _WORD = re.compile(r"^([A-Za-z][A-Za-z-]*)(?: +[A-Za-z0-9/]+)? *[:=]")  # what w
 
 
 class HarnessError(Exception):
-    """The block is missing or says something that cannot be."""
+    """The block is missing or states something impossible."""
 
 
 @dataclass

@@ -23,7 +23,7 @@ STRENGTH = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"]
 
 @dataclass
 class Mutant:
-    """One changed file. `label` says what was done to it, `name` is what the certificate calls it."""
+    """One changed file. `label` is what was done to it, `name` is what the certificate calls it."""
 
     module: str
     name: str
@@ -33,7 +33,7 @@ class Mutant:
     text: str
     why: str = ""
     orders: tuple[str, str] = ("", "")  # what to set at run time: order, failure order; empty: leave it, or not by an order
-    informative: bool = False           # says something about the site, but may survive
+    informative: bool = False           # shows something about the site, but may survive
     only: str = ""                      # the engine that can run the code; empty: all can
     function: str = ""                  # that holds the change; empty: it is outside of all
 

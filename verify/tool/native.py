@@ -2,7 +2,7 @@
 """The engines that run a harness on the machine: plain, under AddressSanitizer and UBSan, under ThreadSanitizer.
 
 `native` is two builds in one row. The sanitized one goes first, because it names a defect that the plain one would
-at best crash on. Sanitized builds are not optimised: what the optimiser removes is not looked at. Native runs are
+at best crash on. Sanitized builds are not optimised: what the optimiser removes is not checked. Native runs are
 samples, so they are not asked for cover points: whether a moment comes that only timing brings would be luck.
 """
 from __future__ import annotations

@@ -27,7 +27,7 @@ HOW_TO_GET = {
 
 
 def end_with(main: Callable[[], int]) -> NoReturn:
-    """Ends the process with what main answers; quietly when it is interrupted, or when nobody reads on."""
+    """Ends the process with what main returns; quietly when it is interrupted, or when its output is not read."""
     try:
         code = main()
         sys.stdout.flush()
@@ -60,7 +60,7 @@ def find_tool(name: str) -> Optional[str]:
 
 @lru_cache(maxsize=None)
 def tool_version(path: str) -> str:
-    """What the tool says about itself; part of every cache key."""
+    """What the tool reports about itself; part of every cache key."""
     for option in ("--version", "-version"):
         done = run([path, option], timeout=20)
         if done.code == 0 and done.output.strip():
@@ -113,7 +113,7 @@ def ends_with_us(words: Sequence[str], memory_mb: int = 0) -> list[str]:
 
 def run(command: Sequence[str], timeout: float, cwd: Optional[Path] = None,
         env: Optional[Mapping[str, str]] = None, memory_mb: int = 0) -> Done:
-    """Run a command in a session of its own; at the limit the whole group ends, so that no child is left over.
+    """Run a command in a separate session; at the limit the whole group ends, so that no child is left over.
 
     Output goes to a file and not through a pipe: a grandchild that keeps a pipe open would otherwise hold us up.
     """

@@ -67,7 +67,7 @@ def _prune() -> None:
 
 
 def build(harness: Harness, model: str, context: Context, again: bool = False) -> tuple[Optional[Program], Optional[Outcome]]:
-    """The program, or the outcome that says why there is none. `again`: even if it is there."""
+    """The program, or the outcome that shows why there is none. `again`: even if it is there."""
     key = _key(harness, model, context)
     words, _ = split_options(harness, model)
     arguments = ["--", *c_flags(harness, "explore", model, context), str(harness.path)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Results for machines and for people who were not there: JSON, JUnit XML and one HTML page."""
+"""Results for machines and for people that did not see the run: JSON, JUnit XML and one HTML page."""
 from __future__ import annotations
 
 import json

@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 PASS, FAIL, TIMEOUT, SKIP, VACUOUS = "PASS", "FAIL", "TIMEOUT", "SKIP", "VACUOUS"
 
-# Kinds of error that come with a counterexample. `compile`, `tool` and `warning` do not: they say that the engine
+# Kinds of error that come with a counterexample. `compile`, `tool` and `warning` do not: they mean that the engine
 # could not do its work, and are never what a harness means by an expected failure.
 DEFECTS = frozenset("""race assertion leak use-after-free double-free bad-free deadlock livelock overflow bounds
     uninitialised unwinding linearizability undefined outcome crash mixed-size misuse blocking""".split())

@@ -81,7 +81,7 @@ def _name_before(head: str) -> str:
 def _bodies(code: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of each function and macro of a file without comments. Of the branches of an #if each is read as
     if it stood alone."""
-    depth, start, outer = 0, 0, []  # start: of the declaration at hand; outer: depths in front of open #ifs
+    depth, start, outer = 0, 0, []  # start: of the current declaration; outer: depths in front of open #ifs
     tokens = re.compile(_DIRECTIVE.pattern + r"|[{};]", re.M)
     name = ""
     for found in tokens.finditer(code):

@@ -72,7 +72,7 @@ class Table:
         self.drawn = True
 
     def _tick(self) -> None:
-        """Seconds go on while a long row runs."""
+        """Seconds count up while a long row runs."""
         while self.left:
             time.sleep(1)
             with self.lock:

@@ -40,7 +40,7 @@
  * Stopped      a thread that stops forever inside an operation blocks no other thread. If it stops inside close, the
  *              first operation that returns LADE_CLOSED wakes the waiting threads. A stopped thread costs at most the
  *              element or the slot that the operation held (put_many of words: up to 64), and its handle, which must
- *              not be used again.
+ *              not be used again. docs/bag.md has a table of the cost of each operation.
  * Lifetime     some internal counters wrap around. A put under LADE_BAG_EVICT_OLDEST may overwrite a newer element with
  *              its own if it sleeps, between its last read of the slot and its update, for exactly 2^16 rounds of
  *              capacity puts, or a multiple of that. A check for EMPTY may miss an element if it sleeps while the bag's

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests share: made-up harnesses, a made-up library, and a folder of their own."""
+"""What the tests share: made-up harnesses, a made-up library, and a separate folder."""
 from __future__ import annotations
 
 import json
@@ -83,7 +83,7 @@ def harness(order: str = "release", body: str = "", before: str = "", **fields: 
 
 
 class Case(unittest.TestCase):
-    """A folder, a cache and a PATH of its own for each test."""
+    """A folder, a cache and a PATH for each test."""
 
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="lade-selftest-"))

@@ -48,7 +48,7 @@ class Library(Case):
         return (self.folder / "docs" / "certificate.md").read_text()
 
     def result(self, tag: str, label: str, engine: str, table: str = "weakened") -> dict:
-        """What the data say about one weakening."""
+        """What the data hold about one weakening."""
         return json.loads(self.data.read_text())["sites"][tag][table][label][engine]
 
     def edit(self, tag: str, label: str, engine: str, result: dict, table: str = "weakened") -> None:
