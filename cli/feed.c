@@ -24,7 +24,11 @@ static void help(void)
         "  cifar10:DIR[,part=train|test|all]      cifar100:DIR[,part=...][,labels=fine|coarse]\n"
         "  idx:SAMPLES[,LABELS]                   npy:SAMPLES[,labels=FILE] or npy:NAME=FILE[,NAME=FILE...]\n"
         "  records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]\n"
-        "  images:DIR[,size=HEIGHTxWIDTH][,pixels=N]");
+        "  images:DIR[,size=HEIGHTxWIDTH][,pixels=N]\n"
+        "  tokens:FILE[,FILE...],length=N[,stride=N][,dtype=u16][,header=N]\n"
+        "  megatron:PREFIX[,samples=documents|sequences]\n"
+        "  tfrecord:FILES, tar:FILES, each with [,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,classes=N][,size=HEIGHTxWIDTH]\n"
+        "  npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]");
     puts("\n"
          "batches\n"
          "  --epochs N            number of epochs (2)\n"

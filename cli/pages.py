@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 OPTION = re.compile(r"  (--[a-z-]+)(?: (\S+))?(?:  +(.*))?$")
-SOURCES = ["synthetic", "synthetic:", "cifar10:", "cifar100:", "idx:", "npy:", "records:", "images:"]
+SOURCES = ["synthetic", "synthetic:", "cifar10:", "cifar100:", "idx:", "npy:", "records:", "images:", "tokens:", "megatron:", "tfrecord:", "tar:", "npz:"]
 FORMATS = ["cifar10", "idx", "npy", "records", "images"]
 
 

@@ -45,6 +45,13 @@ struct lade_bytes {
     const char *name;
 };
 
+/*
+ * The error of a parser that got a part of a file, without its name: the part begins at byte base, and what names it.
+ * inner is changed. Returns its status.
+ */
+int lade_fail_inside(struct lade_error *error, struct lade_error *inner, const char *file, uint64_t base,
+                     const char *what);
+
 /* Maps a file for reading. An empty file is an error. */
 int lade_map(struct lade_bytes *bytes, const char *path, const struct lade_alloc *alloc, struct lade_error *error);
 void lade_unmap(struct lade_bytes *bytes, const struct lade_alloc *alloc);
@@ -96,6 +103,9 @@ int lade_flat_label(const struct lade_flat *flat, uint64_t i, int64_t *label, st
 /* Takes the labels of flat from a file of integers, one for each sample, and counts the classes. */
 int lade_flat_take_labels(struct lade_flat *flat, const struct lade_flat *labels, struct lade_error *error);
 
+/* Reverses the bytes of each element. */
+void lade_swap_elements(uint8_t *bytes, size_t size, unsigned width);
+
 /* Scans all labels: classes becomes the largest + 1. */
 int lade_flat_count_classes(struct lade_flat *flat, struct lade_error *error);
 
@@ -117,6 +127,15 @@ struct lade_records {
 };
 int lade_records_parse(struct lade_flat *flat, const struct lade_records *records, struct lade_bytes bytes,
                        struct lade_error *error);
+
+struct lade_tokens {
+    enum lade_dtype dtype;
+    uint64_t length, stride; /* of a sequence, and from one to the next, in tokens */
+    uint64_t header;         /* bytes before the first token */
+};
+/* Adds a file to flat, which is all zero before the first. */
+int lade_tokens_add(struct lade_flat *flat, const struct lade_tokens *tokens, struct lade_bytes bytes,
+                    struct lade_error *error);
 
 /* Lines of a text of class names, at most classes of them; NULL if there are fewer, or out of memory. */
 char **lade_class_names(struct lade_bytes bytes, uint64_t classes, const struct lade_alloc *alloc);
@@ -172,6 +191,10 @@ int lade_decode_size(struct lade_picture *picture, struct lade_bytes bytes, stru
 /* Decodes an image of exactly this size into 3 * height * width bytes. */
 int lade_decode(struct lade_picture picture, struct lade_bytes bytes, uint8_t *to, const struct lade_alloc *alloc,
                 struct lade_error *error);
+
+/* Decodes an image that has the size is, and scales it to the other. */
+int lade_decode_scaled(struct lade_picture is, struct lade_picture size, struct lade_bytes bytes, uint8_t *to,
+                       const struct lade_alloc *alloc, struct lade_error *error);
 
 int lade_images_open(struct lade_source **source, const char *folder, struct lade_picture size,
                      const struct lade_alloc *alloc, struct lade_error *error);

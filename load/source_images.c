@@ -185,21 +185,21 @@ static int read_file(const struct images *m, uint64_t i, struct lade_bytes *byte
     return lade_read_file(bytes, path, m->alloc, error);
 }
 
-static int resized(const struct images *m, struct lade_picture is, struct lade_bytes bytes, uint8_t *to,
-                   struct lade_error *error)
+int lade_decode_scaled(struct lade_picture is, struct lade_picture size, struct lade_bytes bytes, uint8_t *to,
+                       const struct lade_alloc *alloc, struct lade_error *error)
 {
     const struct lade_image image = {LADE_U8, LADE_HWC, is.height, is.width, 3};
-    uint8_t *whole = lade_heap_raw(m->alloc, (size_t)3 * is.height * is.width, 1);
-    struct lade_tap *taps = lade_heap_raw(m->alloc, (size_t)m->size.height + m->size.width, sizeof *taps);
-    int status = whole && taps ? lade_decode(is, bytes, whole, m->alloc, error) : no_memory(error);
+    uint8_t *whole = lade_heap_raw(alloc, (size_t)3 * is.height * is.width, 1);
+    struct lade_tap *taps = lade_heap_raw(alloc, (size_t)size.height + size.width, sizeof *taps);
+    int status = whole && taps ? lade_decode(is, bytes, whole, alloc, error) : no_memory(error);
 
     if (status == LADE_OK) {
-        lade_taps(taps, is.height, m->size.height);
-        lade_taps(taps + m->size.height, is.width, m->size.width);
-        lade_resize(&image, whole, m->size.height, taps, m->size.width, taps + m->size.height, to);
+        lade_taps(taps, is.height, size.height);
+        lade_taps(taps + size.height, is.width, size.width);
+        lade_resize(&image, whole, size.height, taps, size.width, taps + size.height, to);
     }
-    lade_heap_put(m->alloc, whole);
-    lade_heap_put(m->alloc, taps);
+    lade_heap_put(alloc, whole);
+    lade_heap_put(alloc, taps);
     return status;
 }
 
@@ -216,7 +216,7 @@ static int read_images(void *self, uint64_t i, void *to, int64_t *label, struct 
     if (status == LADE_OK && is.height == m->size.height && is.width == m->size.width)
         status = lade_decode(is, bytes, to, m->alloc, error);
     else if (status == LADE_OK && m->scaled)
-        status = resized(m, is, bytes, to, error);
+        status = lade_decode_scaled(is, m->size, bytes, to, m->alloc, error);
     else if (status == LADE_OK)
         status = lade_fail(error, LADE_DAMAGED, bytes.name, LADE_NO_OFFSET,
                            "has %u x %u pixels, the first image %u x %u; size=HEIGHTxWIDTH scales all to one",

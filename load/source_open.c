@@ -2,124 +2,12 @@
 /* Opening by text: "KIND:ITEM,ITEM,...", where an item is NAME=VALUE for the names that the kind knows, else a file. */
 #define _POSIX_C_SOURCE 200809L
 #include "heap.h"
-#include "source.h"
+#include "source_text.h"
+#include "source_zip.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { ITEMS_MAX = 24 };
-
-struct items {
-    const char *kind;
-    unsigned count;
-    char *item[ITEMS_MAX];
-    bool taken[ITEMS_MAX];
-    const struct lade_alloc *alloc;
-    struct lade_error *error;
-};
-
-static int wrong(const struct items *it, const char *what, const char *item)
-{
-    return lade_fail(it->error, LADE_INVALID, it->kind, LADE_NO_OFFSET, "%s%s%s%s", what, *item ? " '" : "", item,
-                     *item ? "'" : "");
-}
-
-/* Cuts text at its commas, in place. */
-static int cut(struct items *it, char *text)
-{
-    char *to = text;
-
-    if (!*text)
-        return LADE_OK;
-    it->item[it->count++] = text;
-    for (char *from = text; *from; from++) {
-        if (*from == '\\' && (from[1] == ',' || from[1] == '\\')) {
-            *to++ = *++from;
-        } else if (*from == ',') {
-            *to++ = 0;
-            if (it->count == ITEMS_MAX)
-                return wrong(it, "more than 24 items", "");
-            it->item[it->count++] = to;
-        } else {
-            *to++ = *from;
-        }
-    }
-    *to = 0;
-    return LADE_OK;
-}
-
-/* The value of NAME=VALUE, or NULL. */
-static char *option(struct items *it, const char *name)
-{
-    size_t length = strlen(name);
-
-    for (unsigned i = 0; i < it->count; i++)
-        if (!it->taken[i] && !strncmp(it->item[i], name, length) && it->item[i][length] == '=') {
-            it->taken[i] = true;
-            return it->item[i] + length + 1;
-        }
-    return NULL;
-}
-
-/* The first unused item, or NULL. */
-static char *next_file(struct items *it)
-{
-    for (unsigned i = 0; i < it->count; i++)
-        if (!it->taken[i]) {
-            it->taken[i] = true;
-            return it->item[i];
-        }
-    return NULL;
-}
-
-static int all_taken(struct items *it)
-{
-    char *left = next_file(it);
-
-    return left ? wrong(it, "does not take", left) : LADE_OK;
-}
-
-/* Decimal digits; *end is where they stop. */
-static bool digits(const char *text, uint64_t *to, const char **end)
-{
-    const char *at = text;
-
-    for (*to = 0; *at >= '0' && *at <= '9'; at++) {
-        unsigned digit = (unsigned)(*at - '0');
-        if (*to > (UINT64_MAX - digit) / 10)
-            return false;
-        *to = *to * 10 + digit;
-    }
-    *end = at;
-    return at != text;
-}
-
-static int number(struct items *it, const char *name, uint64_t *to)
-{
-    const char *value = option(it, name), *end;
-    char what[64];
-
-    if (!value || (digits(value, to, &end) && !*end))
-        return LADE_OK;
-    (void)snprintf(what, sizeof what, "%s takes a number below 2^64, not", name);
-    return wrong(it, what, value);
-}
-
-static int dimensions(struct items *it, const char *value, struct lade_shape *shape)
-{
-    const char *at = value;
-
-    for (shape->dims = 0; shape->dims < LADE_DIMS_MAX; at++) {
-        if (!digits(at, &shape->dim[shape->dims++], &at) || (*at && *at != 'x'))
-            break;
-        if (!*at)
-            return lade_shape_bytes(shape)
-                       ? LADE_OK
-                       : wrong(it, "a shape must have no zero and fewer than 2^63 bytes, unlike", value);
-    }
-    return wrong(it, "a shape is numbers with x between them, not", value);
-}
 
 static int open_synthetic(struct lade_source **source, struct items *it)
 {
@@ -166,6 +54,7 @@ static int open_synthetic(struct lade_source **source, struct items *it)
 struct maps {
     struct lade_bytes map[LADE_EXTENTS_MAX + 1];
     unsigned count;
+    uint64_t unpacked; /* limit for files compressed by gzip; 0: they are not unpacked */
 };
 
 static int map_one(struct maps *m, const char *path, struct items *it)
@@ -174,7 +63,8 @@ static int map_one(struct maps *m, const char *path, struct items *it)
         return wrong(it, "the name of a file is missing", "");
     if (m->count == LADE_EXTENTS_MAX)
         return wrong(it, "more than 16 files", "");
-    int status = lade_map(&m->map[m->count], path, it->alloc, it->error);
+    int status = m->unpacked ? lade_map_unpacked(&m->map[m->count], path, m->unpacked, it->alloc, it->error)
+                             : lade_map(&m->map[m->count], path, it->alloc, it->error);
     m->count += status == LADE_OK;
     return status;
 }
@@ -190,13 +80,22 @@ static int finish_flat(struct lade_source **source, struct items *it, struct map
     return status;
 }
 
+static int unpacked_limit(struct items *it, uint64_t *to)
+{
+    int status = number(it, "unpacked", to);
+
+    return status == LADE_OK && *to == 0 ? wrong(it, "unpacked takes a number of bytes above 0", "") : status;
+}
+
 static int open_idx(struct lade_source **source, struct items *it)
 {
-    struct maps m = {.count = 0};
+    struct maps m = {.unpacked = LADE_UNPACKED_MAX};
     struct lade_flat flat, labels;
+    int status = unpacked_limit(it, &m.unpacked);
     const char *samples = next_file(it), *other = next_file(it);
-    int status = all_taken(it);
 
+    if (status == LADE_OK)
+        status = all_taken(it);
     if (status == LADE_OK)
         status = map_one(&m, samples, it);
     if (status == LADE_OK)
@@ -315,7 +214,7 @@ static int open_fields(struct lade_source **source, struct items *it)
 
 static int open_npy(struct lade_source **source, struct items *it)
 {
-    struct maps m = {.count = 0};
+    struct maps m = {.unpacked = LADE_UNPACKED_MAX};
     struct lade_flat flat, labels;
     unsigned named = 0;
 
@@ -323,9 +222,11 @@ static int open_npy(struct lade_source **source, struct items *it)
         named += name_length(it->item[i]) > 0;
     if (named > 0 && named == it->count)
         return open_fields(source, it);
+    int status = unpacked_limit(it, &m.unpacked);
     const char *other = option(it, "labels"), *samples = next_file(it);
-    int status = all_taken(it);
 
+    if (status == LADE_OK)
+        status = all_taken(it);
     if (status == LADE_OK)
         status = map_one(&m, samples, it);
     if (status == LADE_OK)
@@ -486,6 +387,28 @@ static int open_cifar(struct lade_source **source, struct items *it)
     return finish_flat(source, it, &m, &flat, names, status);
 }
 
+static int open_npz(struct lade_source **source, struct items *it)
+{
+    struct lade_npz_config config = {.label = option(it, "label"), .limit = LADE_UNPACKED_MAX, .alloc = it->alloc};
+    struct lade_bytes map;
+    int status = unpacked_limit(it, &config.limit);
+    const char *name, *file;
+
+    while ((name = option(it, "field"))) {
+        if (config.count == LADE_FIELDS_MAX)
+            return wrong(it, "more than 16 fields", "");
+        config.names[config.count++] = name;
+    }
+    file = next_file(it);
+    if (status == LADE_OK)
+        status = all_taken(it);
+    if (status == LADE_OK)
+        status = no_file(it, file);
+    if (status == LADE_OK)
+        status = lade_map(&map, file, it->alloc, it->error);
+    return status == LADE_OK ? lade_npz_open(source, map, &config, it->error) : status;
+}
+
 static int open_images(struct lade_source **source, struct items *it)
 {
     struct lade_picture picture = {.pixels_max = LADE_PIXELS_MAX};
@@ -521,7 +444,12 @@ int lade_source_open(struct lade_source **source, const char *text, const struct
                  {"idx", open_idx},
                  {"npy", open_npy},
                  {"records", open_records},
-                 {"images", open_images}};
+                 {"images", open_images},
+                 {"tokens", lade_open_tokens},
+                 {"megatron", lade_open_megatron},
+                 {"tfrecord", lade_open_tfrecord},
+                 {"tar", lade_open_tar},
+                 {"npz", open_npz}};
     size_t length = strcspn(text, ":");
 
     *source = NULL;
@@ -538,7 +466,9 @@ int lade_source_open(struct lade_source **source, const char *text, const struct
         lade_heap_put(alloc, copy);
         return status;
     }
-    return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET,
-                     "'%.100s' names no source; there are synthetic, cifar10, cifar100, idx, npy, records and images",
-                     text);
+    return lade_fail(
+        error, LADE_INVALID, NULL, LADE_NO_OFFSET,
+        "'%.100s' names no source; there are synthetic, cifar10, cifar100, idx, npy, records, images, tokens, "
+        "megatron, tfrecord, tar and npz",
+        text);
 }

@@ -6,7 +6,7 @@
 
 #include "../../lib/test/allocator.h"
 #include "failing.h"
-#include "files.h"
+#include "members.h"
 
 /* Two samples of two classes, without a function for labels: the library reads the sample. */
 static int read_two(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error)
@@ -139,6 +139,7 @@ Test(memory, sources, .init = make_folder, .fini = remove_folder)
     cr_assert_geq(try_all("npy:@/npy,labels=@/npy"), 5);
     cr_assert_geq(try_all("npy:a=@/npy,label=@/npy"), 5);
     cr_assert_geq(try_all("records:@/idx,size=5,label=0:1"), 4);
+    cr_assert_geq(try_all("tokens:@/idx,length=5,dtype=u8"), 4);
     cr_assert_geq(try_allocator_alone("synthetic:count=5,shape=7,duplicates=1", 2), 5);
     cr_assert_geq(try_allocator_alone("cifar10:@,part=test", 2), 5);
     cr_assert_geq(try_allocator_alone("idx:@/idx,@/idx", 2), 5);
@@ -156,6 +157,29 @@ Test(memory, sources_by_function)
     cr_assert_eq(asks, 0);
     cr_assert_eq(try_allocator(open_synthetic, 2, &asks), 4, "two pools");
     cr_assert_eq(asks, 0);
+}
+
+/* Fields that are found, and fields that are declared. */
+Test(memory, members, .init = make_folder, .fini = remove_folder)
+{
+    static struct blob file, features;
+
+    for (int64_t i = 0; i < 2; i++) {
+        add_bytes(&features, "x", "abcd", 4);
+        add_integers(&features, "label", &i, 1, true);
+        add_example(&file, &features);
+    }
+    put_file("a.tfrecord", file.data, file.size);
+    file.size = 0;
+    add_file(&file, "1.txt", "abcd");
+    add_file(&file, "1.json", "{\"a\": 1}");
+    add_file(&file, "2.txt", "abcd");
+    add_file(&file, "2.json", "{\"a\": 1}");
+    put_file("a.tar", file.data, file.size);
+    cr_assert_geq(try_all("tfrecord:@/a.tfrecord"), 10);
+    cr_assert_geq(try_all("tfrecord:@/a.tfrecord,@/a.tfrecord,field=x:u8:4,field=label"), 10);
+    cr_assert_geq(try_all("tar:@/a.tar,field=txt:u8:4,field=json.a"), 10);
+    cr_assert_geq(try_all("tar:@/a.tar"), 10);
 }
 
 #if defined LADE_PNG

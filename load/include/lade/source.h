@@ -16,6 +16,9 @@
  *              synthetic: 128 KiB and twice the bytes of a sample (2 MiB at most), nothing per sample.
  *              images: for each sample 16 bytes and the length of its name plus 1; while a sample is read, the bytes of
  *              its file and of the decoded image.
+ *              tokens, megatron: nothing per sample. npz: unpacked bytes of compressed arrays, also of IDX and npy by gzip.
+ *              tfrecord, tar: 8 bytes per sample, and 4 for each ragged field; while a sample is read, the decoded image
+ *              if it is scaled.
  *              info.index_bytes reports the size of the index.
  *              All of it is from the alloc that open gets (NULL: the C library's), except memory of the codecs. alloc
  *              must stay valid until close. Threads that read images, or labels of a custom source without label, call
@@ -25,7 +28,7 @@
  *              LADE_IO         the system could not open or read.
  *              LADE_DAMAGED    the bytes do not match the format.
  *              LADE_LIMITED    an image is larger than pixels=N allows (2^26), or takes more than 64 passes over N
- *                              pixels.
+ *                              pixels; compressed data is larger than unpacked=N allows (2^30 bytes).
  *              LADE_NO_MEMORY
  *              After a failed read the content of the buffer is arbitrary; the source stays usable.
  */
@@ -92,17 +95,24 @@ struct lade_source;
  *   synthetic[:count=N|endless,classes=N,shape=3x32x32,skew=R,duplicates=N|N%,seed=N|random]
  *   cifar10:DIR[,part=train|test|all] or cifar10:FILE[,FILE...]
  *   cifar100:DIR[,part=...][,labels=fine|coarse] or cifar100:FILE[,FILE...][,labels=...]
- *   idx:SAMPLES[,LABELS]
+ *   idx:SAMPLES[,LABELS][,unpacked=N]
  *   npy:SAMPLES[,labels=FILE] or npy:NAME=FILE[,NAME=FILE...]
  *   records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]
  *   images:DIR[,size=HEIGHTxWIDTH][,pixels=N]
+ *   tokens:FILE[,FILE...],length=N[,stride=N][,dtype=u16][,header=N]
+ *   megatron:PREFIX[,samples=documents|sequences]
+ *   tfrecord:FILES[,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,key=NAME][,group=NAME][,classes=N]
+ *            [,size=HEIGHTxWIDTH][,pixels=N][,check=no]
+ *   tar:FILES, with the same options but check
+ *   npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]
  *
  * A backslash escapes a comma or backslash in a file name. docs/load.md lists the guarantees of each format.
  * LADE_OK
  * LADE_INVALID     the text is wrong, a folder has no images, or this build cannot decode them.
  * LADE_IO          the system could not open or read a file, or has no random seed.
  * LADE_DAMAGED     the bytes do not match the format.
- * LADE_LIMITED     an image is larger than pixels=N allows, or takes more than 64 passes over N pixels.
+ * LADE_LIMITED     an image is larger than pixels=N allows, or takes more than 64 passes over N pixels; compressed data
+ *                  is larger than unpacked=N allows.
  * LADE_NO_MEMORY
  */
 LADE_API LADE_MUST_CHECK int lade_source_open(struct lade_source **source, const char *text,
@@ -301,8 +311,9 @@ LADE_API LADE_MUST_CHECK int lade_source_label(struct lade_source *source, uint6
 
 /*
  * A number that identifies the sample permanently. images: a hash of the file name below DIR, so that adding and
- * removing files does not change it. With a key in the schema: its integer, or a hash of its bytes (i if it cannot be
- * read). All others: i. Different samples have different keys; for images and hashes up to 64-bit collisions.
+ * removing files does not change it; tar: a hash of the name that the members of the sample share. With a key in the
+ * schema: its integer, or a hash of its bytes (i if it cannot be read). All others: i. Different samples have different
+ * keys; hashes up to 64-bit collisions.
  */
 LADE_API uint64_t lade_source_key(const struct lade_source *source, uint64_t i);
 
@@ -312,7 +323,10 @@ LADE_API uint64_t lade_source_key(const struct lade_source *source, uint64_t i);
  */
 LADE_API uint64_t lade_source_group(const struct lade_source *source, uint64_t i);
 
-/* A readable name, cut to size bytes including the final zero. images: the file below DIR; all others: the number. */
+/*
+ * A readable name, cut to size bytes including the final zero. images: the file below DIR; tar: what the members of the
+ * sample share; all others: the number.
+ */
 LADE_API void lade_source_name(const struct lade_source *source, uint64_t i, char *to, size_t size);
 
 /*

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the parts of source_members.c: the index, and how fields are found. Internal. */
+#ifndef LADE_LOAD_MEMBERS_H
+#define LADE_LOAD_MEMBERS_H
+
+#include "source_members.h"
+
+/* A start is the number of the file times this, and the byte in it. */
+#define LADE_MEMBERS_FILE (UINT64_C(1) << 48)
+
+struct lade_members {
+    const struct lade_members_format *format;
+    struct lade_bytes *file;
+    uint64_t files, count, space; /* space: of start */
+    const struct lade_alloc *alloc;
+    uint64_t *start;
+    bool owned, check;
+    unsigned fields;
+    struct lade_value_field field[LADE_FIELDS_MAX];
+    uint32_t *length[LADE_FIELDS_MAX]; /* of each sample; NULL: the field is fixed */
+    struct lade_field plain[LADE_FIELDS_MAX];
+    struct lade_schema schema;
+    uint64_t classes;
+};
+
+/* The fields: those that are declared, or all values of the first samples. */
+int lade_members_find(struct lade_members *members, const struct lade_members_config *config, struct lade_error *error);
+/* Shapes, lengths and classes, from all samples where they are not declared. */
+int lade_members_measure(struct lade_members *members, const struct lade_members_config *config,
+                         struct lade_error *error);
+
+/* Whether the field looks for values of this name. */
+bool lade_members_matches(const struct lade_value_field *field, const char *name, size_t length);
+/* Shapes of the values of sample i; found: whether it has the value. */
+int lade_members_shape(const struct lade_members *members, uint64_t i, struct lade_shape *shapes, bool *found,
+                       struct lade_error *error);
+int lade_members_label(const struct lade_members *members, uint64_t i, int64_t *label, struct lade_error *error);
+int lade_members_no_memory(struct lade_error *error);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A source whose samples are values in files, such as TFRecord and tar. The index has where each sample begins, 8
+ * bytes, and 4 bytes for each ragged field; everything else is found again when a sample is read.
+ */
+#include "members.h"
+
+#include "heap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int lade_members_no_memory(struct lade_error *error)
+{
+    return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
+}
+
+static struct lade_bytes file_of(const struct lade_members *m, uint64_t i, uint64_t *begin)
+{
+    *begin = m->start[i] & (LADE_MEMBERS_FILE - 1);
+    return m->file[m->start[i] / LADE_MEMBERS_FILE];
+}
+
+bool lade_members_matches(const struct lade_value_field *f, const char *name, size_t length)
+{
+    for (const char *at = f->lookup;; at++) {
+        const size_t part = strcspn(at, ";");
+        if (part == length && !memcmp(at, name, length))
+            return true;
+        at += part;
+        if (*at == 0)
+            return false;
+    }
+}
+
+struct located {
+    const struct lade_members *m;
+    struct lade_value value[LADE_FIELDS_MAX];
+};
+
+static int locate_one(void *context, const char *name, size_t length, const struct lade_value *value,
+                      struct lade_error *error)
+{
+    struct located *l = context;
+
+    for (unsigned f = 0; f < l->m->fields; f++) {
+        const struct lade_value_field *field = &l->m->field[f];
+        if (!lade_members_matches(field, name, length))
+            continue;
+        if (l->value[f].data)
+            return lade_fail(error, LADE_DAMAGED, value->file, value->offset, "field '%.64s' is there twice",
+                             field->field.name);
+        if (value->kind == LADE_VALUE_RAW && (field->kind == LADE_VALUE_INT64S || field->kind == LADE_VALUE_FLOATS))
+            return lade_fail(error, LADE_DAMAGED, value->file, value->offset,
+                             "field '%.64s' has bytes, in other samples numbers", field->field.name);
+        l->value[f] = *value;
+        if (value->kind == LADE_VALUE_RAW)
+            l->value[f].kind = field->kind;
+    }
+    return LADE_OK;
+}
+
+/* The values of sample i, one for each field. */
+static int locate(const struct lade_members *m, uint64_t i, bool check, struct located *l, struct lade_error *error)
+{
+    uint64_t begin;
+    const struct lade_bytes file = file_of(m, i, &begin);
+
+    l->m = m;
+    for (unsigned f = 0; f < m->fields; f++)
+        l->value[f].data = NULL;
+    return m->format->visit(file, begin, check && m->check, locate_one, l, error);
+}
+
+static int missing(const struct lade_members *m, uint64_t i, unsigned f, struct lade_error *error)
+{
+    uint64_t begin;
+    const struct lade_bytes file = file_of(m, i, &begin);
+
+    return lade_fail(error, LADE_DAMAGED, file.name, begin, "sample %llu lacks field '%.64s'", (unsigned long long)i,
+                     m->field[f].field.name);
+}
+
+static int read_field(const struct lade_members *m, uint64_t i, unsigned f, const struct located *l,
+                      const struct lade_view *view, struct lade_error *error)
+{
+    const struct lade_value_field *field = &m->field[f];
+
+    if (l->value[f].data)
+        return lade_value_read(field, &l->value[f], view, error);
+    return field->field.ragged_max && view->from == 0 && view->length == 0 ? LADE_OK : missing(m, i, f, error);
+}
+
+static int take_label(const struct lade_members *m, uint64_t i, const struct located *l, int64_t *label,
+                      struct lade_error *error)
+{
+    uint8_t bytes[8] = {0};
+    int64_t number;
+
+    *label = LADE_NO_LABEL;
+    if (m->schema.label == LADE_NO_FIELD)
+        return LADE_OK;
+    const unsigned f = (unsigned)m->schema.label;
+    const struct lade_view view = {bytes, 0, 1};
+    int status = read_field(m, i, f, l, &view, error);
+    if (status == LADE_OK)
+        *label = lade_integer_at(m->field[f].field.dtype, bytes, &number) ? number : -1;
+    if (status == LADE_OK && (uint64_t)*label >= m->classes)
+        return lade_fail(error, LADE_DAMAGED, l->value[f].file, l->value[f].offset, "the label of sample %llu is %s",
+                         (unsigned long long)i,
+                         *label < 0 ? "negative, or above 2^63" : "not below the number of classes");
+    return status;
+}
+
+int lade_members_label(const struct lade_members *m, uint64_t i, int64_t *label, struct lade_error *error)
+{
+    struct located l;
+    int status = locate(m, i, false, &l, error);
+
+    return status == LADE_OK ? take_label(m, i, &l, label, error) : status;
+}
+
+int lade_members_shape(const struct lade_members *m, uint64_t i, struct lade_shape *shapes, bool *found,
+                       struct lade_error *error)
+{
+    struct located l;
+    int status = locate(m, i, false, &l, error);
+
+    for (unsigned f = 0; status == LADE_OK && f < m->fields; f++) {
+        found[f] = l.value[f].data != NULL;
+        if (found[f])
+            status = lade_value_shape(&m->field[f], &l.value[f], &shapes[f], error);
+    }
+    return status;
+}
+
+static int label_members(void *self, uint64_t i, int64_t *label, struct lade_error *error)
+{
+    return lade_members_label(self, i, label, error);
+}
+
+static int read_members(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error)
+{
+    const struct lade_members *m = self;
+    struct located l;
+    int status = locate(m, i, true, &l, error);
+
+    for (unsigned f = 0; status == LADE_OK && f < m->fields; f++)
+        if (views[f].data)
+            status = read_field(m, i, f, &l, &views[f], error);
+    return status;
+}
+
+static int length_members(void *self, uint64_t i, unsigned field, uint64_t *length, struct lade_error *error)
+{
+    const struct lade_members *m = self;
+
+    (void)error;
+    *length = m->length[field] ? m->length[field][i] : 1;
+    return LADE_OK;
+}
+
+static void name_members(void *self, uint64_t i, char *to, size_t size)
+{
+    const struct lade_members *m = self;
+    uint64_t begin;
+    const struct lade_bytes file = file_of(m, i, &begin);
+
+    if (m->format->name(file, begin, to, size) != LADE_OK)
+        (void)snprintf(to, size, "%llu", (unsigned long long)i);
+}
+
+/* FNV-1a (Fowler, Noll, Vo 1991) of the name. */
+static uint64_t key_members(void *self, uint64_t i)
+{
+    char name[4097];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    name_members(self, i, name, sizeof name);
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static void close_members(void *self)
+{
+    struct lade_members *m = self;
+
+    for (uint64_t i = 0; i < m->files && m->owned; i++)
+        lade_unmap(&m->file[i], m->alloc);
+    lade_heap_put(m->alloc, m->file);
+    lade_heap_put(m->alloc, m->start);
+    for (unsigned f = 0; f < m->fields; f++) {
+        lade_heap_put(m->alloc, m->length[f]);
+        lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].field.name);
+        lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].lookup);
+        lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].member);
+    }
+    lade_heap_put(m->alloc, m);
+}
+
+static int add_start(struct lade_members *m, uint64_t start, struct lade_error *error)
+{
+    if (m->count == m->space) {
+        const uint64_t space = m->space ? 2 * m->space : 1024;
+        uint64_t *more = lade_heap_resize(m->alloc, m->start, (size_t)space, sizeof *more);
+        if (!more)
+            return lade_members_no_memory(error);
+        m->start = more;
+        m->space = space;
+    }
+    m->start[m->count++] = start;
+    return LADE_OK;
+}
+
+/* Where each sample begins. */
+static int scan(struct lade_members *m, struct lade_error *error)
+{
+    int status = LADE_OK;
+
+    for (uint64_t i = 0; i < m->files && status == LADE_OK; i++) {
+        uint64_t at = 0, begin = 0;
+        if (m->file[i].size >= LADE_MEMBERS_FILE)
+            return lade_fail(error, LADE_LIMITED, m->file[i].name, LADE_NO_OFFSET, "has 2^48 bytes or more");
+        while ((status = m->format->next(m->file[i], &at, &begin, error)) == LADE_OK &&
+               (status = add_start(m, i * LADE_MEMBERS_FILE + begin, error)) == LADE_OK)
+            continue;
+        status = status == LADE_EMPTY ? LADE_OK : status;
+    }
+    if (status == LADE_OK && m->count == 0)
+        status = lade_fail(error, LADE_DAMAGED, m->file[0].name, 0, "there are no samples");
+    return status;
+}
+
+/* Frees what the growing index has too much. */
+static void shrink(struct lade_members *m)
+{
+    uint64_t *fewer = lade_heap_resize(m->alloc, m->start, (size_t)m->count, sizeof *fewer);
+
+    m->start = fewer ? fewer : m->start;
+}
+
+static int make_source(struct lade_source **source, struct lade_members *m, struct lade_error *error)
+{
+    const struct lade_source_ops ops = {.label = label_members,
+                                        .name = m->format->name ? name_members : NULL,
+                                        .key = m->format->name && m->schema.key == LADE_NO_FIELD ? key_members : NULL,
+                                        .close = close_members,
+                                        .length = length_members,
+                                        .read_fields = read_members};
+    struct lade_source_info info = {.kind = m->format->kind,
+                                    .count = m->count,
+                                    .classes = m->schema.label == LADE_NO_FIELD ? 0 : m->classes,
+                                    .index_bytes = m->count * sizeof *m->start,
+                                    .schema = &m->schema};
+
+    for (unsigned f = 0; f < m->fields; f++) {
+        m->plain[f] = m->field[f].field;
+        info.index_bytes += m->length[f] ? m->count * sizeof *m->length[f] : 0;
+    }
+    m->schema.fields = m->fields;
+    m->schema.field = m->plain;
+    return lade_source_open_custom(source, &ops, m, &info, m->alloc, error);
+}
+
+int lade_members_open(struct lade_source **source, const struct lade_members_format *format,
+                      const struct lade_members_config *config, struct lade_bytes *files, uint64_t count, bool owned,
+                      struct lade_error *error)
+{
+    struct lade_members *m = lade_heap_raw(config->alloc, 1, sizeof *m);
+
+    *source = NULL;
+    if (!m) {
+        for (uint64_t i = 0; i < count && owned; i++)
+            lade_unmap(&files[i], config->alloc);
+        lade_heap_put(config->alloc, files);
+        return lade_members_no_memory(error);
+    }
+    *m = (struct lade_members){.format = format,
+                               .alloc = config->alloc,
+                               .file = files,
+                               .files = count,
+                               .owned = owned,
+                               .check = !config->unchecked,
+                               .schema = {.label = LADE_NO_FIELD, .key = LADE_NO_FIELD, .group = LADE_NO_FIELD}};
+    int status = scan(m, error);
+    if (status == LADE_OK)
+        status = lade_members_find(m, config, error);
+    if (status == LADE_OK)
+        status = lade_members_measure(m, config, error);
+    if (status == LADE_OK) {
+        shrink(m);
+        status = make_source(source, m, error);
+    }
+    if (status != LADE_OK)
+        close_members(m);
+    return status;
+}
