@@ -416,9 +416,13 @@ uint64_t lade_fields_fit(const struct lade_loader *l, const uint64_t *ids, uint6
 
     for (uint64_t i = 0; i < count; i++) {
         uint64_t length[LADE_TENSORS_MAX];
-        /* A sample without a length is a fault, which the worker that makes the batch applies the policy to. */
+        /*
+         * A sample without a length is a fault, which the worker that makes the batch applies the policy to. It may have
+         * one by then, so it takes the room of the longest.
+         */
         if (measure(l, ids[i], length, NULL) != LADE_OK)
-            memset(length, 0, sizeof length);
+            for (unsigned c = 0; c < l->fields->columns; c++)
+                length[c] = l->fields->column[c].is_ragged ? l->fields->column[c].max : 1;
         if (!add(l->fields, &e, length))
             return i > 0 ? i : 1;
     }

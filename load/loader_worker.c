@@ -297,10 +297,38 @@ static void hand_over(struct lade_worker *w)
     atomic_store_explicit(&w->batch, 0, memory_order_relaxed);
 }
 
+/*
+ * Plans the job of another worker again. Where lengths decide where a batch ends, the source may report others this time,
+ * so the end is read from the plan while that has it; afterwards the consumer compares. False: the job was never planned.
+ */
+static bool plan_again(struct lade_worker *w)
+{
+    const struct lade_loader *l = w->loader;
+    struct lade_batch_buffer *slot = &l->slot[w->buffer];
+    uint64_t word[LADE_PLAN_WORDS];
+
+    if (!l->fields || !lade_fields_limits(l)) {
+        plan(w);
+        return true;
+    }
+    lade_batch_ring_read_plan(&w->loader->ring, word);
+    if (word[0] == w->job.batch)
+        return false;
+    if (word[0] > w->job.batch + 1) {
+        plan(w);
+        return true;
+    }
+    memcpy(&w->job.end, word + 1, sizeof w->job.end);
+    const bool is_last = w->job.end.epoch != w->job.start.epoch; /* of its epoch */
+    slot->count = lade_order_left(&l->order, &w->job.start) - (is_last ? 0 : lade_order_left(&l->order, &w->job.end));
+    struct lade_cursor cursor = w->job.start;
+    lade_order_take(&l->order, &w->walk, &cursor, slot->ids, slot->count);
+    return true;
+}
+
 static void work_in_epochs(struct lade_worker *w)
 {
-    if (w->redo) {
-        plan(w);
+    if (w->redo && plan_again(w)) {
         if (!fill(w))
             return;
         hand_over(w);

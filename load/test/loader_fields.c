@@ -6,6 +6,7 @@
 
 #include <lade/dlpack.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 /* Tensor number of the values, lengths or offsets of a field. */
@@ -736,6 +737,81 @@ Test(loader_fields, a_length_that_does_not_return)
         cr_assert_eq(seen[i], 2);
     pthread_mutex_unlock(&gate);
     lade_loader_destroy(l);
+    lade_source_close(source);
+}
+
+/* Sample 0: the first call for its length fails, the second one does not return while the gate is locked. */
+static atomic_uint calls_for_first;
+static atomic_bool is_ahead; /* a worker has asked for a sample of a later batch */
+
+static uint64_t fails_then_hangs(uint64_t i)
+{
+    if (i >= 8)
+        atomic_store(&is_ahead, true);
+    if (i > 0)
+        return 2;
+    const unsigned call = atomic_fetch_add(&calls_for_first, 1);
+    if (call == 1) {
+        pthread_mutex_lock(&gate);
+        pthread_mutex_unlock(&gate);
+    }
+    return call == 0 ? UINT64_MAX : 4;
+}
+
+/* Delivers until the end; counts the samples. */
+static int deliver_all(struct lade_loader *l, unsigned *seen)
+{
+    struct lade_batch b;
+    int status;
+
+    while ((status = lade_loader_next(l, &b, LADE_FOREVER, NULL)) == LADE_OK) {
+        for (uint64_t row = 0; row < b.count; row++)
+            seen[b.ids[row]]++;
+        lade_loader_release(l, &b);
+    }
+    return status;
+}
+
+/*
+ * The first batch is planned with a length that cannot be read, and made by another worker, which can read it. While the
+ * plan has the end of that batch, each sample comes once; later the disagreement is an error. Never is a sample lost.
+ */
+Test(loader_fields, a_length_that_fails_once)
+{
+    enum { COUNT = 24 };
+    struct sequences s = {fails_then_hangs, never};
+    struct lade_source *source = open_sequences(&s, COUNT, 8);
+    const struct lade_loader_field field = {.name = "tokens", .total = 8};
+
+    for (int c = 0; c < 8; c++) {
+        const bool one = c < 4; /* batch was planned when the worker is replaced; else several */
+        const struct lade_loader_config config = {.source = source,
+                                                  .batch = 8,
+                                                  .threads = one ? 1 : 2,
+                                                  .slots = 8,
+                                                  .sequential = true,
+                                                  .in_order = c % 2,
+                                                  .epochs = 1,
+                                                  .fault = c & 2 ? LADE_FAULT_SKIP : LADE_FAULT_FAIL,
+                                                  .faults_max = c & 2 ? 100 : 0,
+                                                  .worker_timeout = 20000000,
+                                                  .replaced_max = 1024,
+                                                  .field = &field,
+                                                  .fields = 1};
+        unsigned seen[COUNT] = {0};
+        pthread_mutex_lock(&gate);
+        atomic_store(&calls_for_first, 0);
+        atomic_store(&is_ahead, false);
+        struct lade_loader *l = open_loader(&config);
+        while (!one && !atomic_load(&is_ahead))
+            sched_yield();
+        const int status = deliver_all(l, seen);
+        cr_assert_eq(status, one ? LADE_CLOSED : LADE_LIMITED, "case %d: %d", c, status);
+        for (unsigned i = 0; i < COUNT; i++)
+            cr_assert(one ? seen[i] == 1 : seen[i] <= 1, "case %d: sample %u came %u times", c, i, seen[i]);
+        pthread_mutex_unlock(&gate);
+        lade_loader_destroy(l);
+    }
     lade_source_close(source);
 }
 
