@@ -509,8 +509,12 @@ static int transform(struct lade_worker *w, uint64_t epoch, uint64_t id, void *t
 {
     const struct lade_loader *l = w->loader;
     const int64_t begin = lade_now();
-    const struct lade_rng_context rng = {l->config.seed, epoch, lade_source_key(l->config.source, id)};
-    const int status = lade_pipeline_run(l->config.pipeline, &rng, w->input, to, w->scratch);
+    struct lade_rng_context rng = {l->config.seed, epoch, 0};
+    int status = lade_source_read_key(l->config.source, id, &rng.id, error);
+
+    if (status != LADE_OK)
+        return status;
+    status = lade_pipeline_run(l->config.pipeline, &rng, w->input, to, w->scratch);
 
     lade_count(&w->transform_time, (uint64_t)(lade_now() - begin));
     if (status == LADE_OK)

@@ -34,7 +34,10 @@ int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *t
     lade_count(&w->read_time, (uint64_t)(middle - begin));
     if (status != LADE_OK)
         return status;
-    const struct lade_rng_context rng = {l->config.seed, epoch, lade_source_key(l->config.source, id)};
+    struct lade_rng_context rng = {l->config.seed, epoch, 0};
+    status = lade_source_read_key(l->config.source, id, &rng.id, error);
+    if (status != LADE_OK)
+        return status;
     status = lade_pipeline_run(pipeline, &rng, w->input, to, w->scratch);
     lade_count(&w->transform_time, (uint64_t)(lade_now() - middle));
     if (status == LADE_OK)

@@ -229,20 +229,38 @@ int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, st
     return status;
 }
 
+int lade_source_read_key(const struct lade_source *source, uint64_t i, uint64_t *key, struct lade_error *error)
+{
+    if (!source->ops.key && source->schema.key != LADE_NO_FIELD)
+        return lade_source_number(source, i, (unsigned)source->schema.key, key, error);
+    *key = source->ops.key ? source->ops.key(source->self, i) : i;
+    return LADE_OK;
+}
+
+int lade_source_read_group(const struct lade_source *source, uint64_t i, uint64_t *group, struct lade_error *error)
+{
+    return source->schema.group == LADE_NO_FIELD
+               ? lade_source_read_key(source, i, group, error)
+               : lade_source_number(source, i, (unsigned)source->schema.group, group, error);
+}
+
+bool lade_source_reads_group(const struct lade_source *source)
+{
+    return source->schema.group != LADE_NO_FIELD || (source->schema.key != LADE_NO_FIELD && !source->ops.key);
+}
+
 uint64_t lade_source_key(const struct lade_source *source, uint64_t i)
 {
-    if (i >= source->info.count)
-        return i;
-    if (source->ops.key)
-        return source->ops.key(source->self, i);
-    return source->schema.key == LADE_NO_FIELD ? i : lade_source_number(source, i, (unsigned)source->schema.key);
+    uint64_t key;
+
+    return i < source->info.count && lade_source_read_key(source, i, &key, NULL) == LADE_OK ? key : i;
 }
 
 uint64_t lade_source_group(const struct lade_source *source, uint64_t i)
 {
-    return source->schema.group == LADE_NO_FIELD || i >= source->info.count
-               ? lade_source_key(source, i)
-               : lade_source_number(source, i, (unsigned)source->schema.group);
+    uint64_t group;
+
+    return i < source->info.count && lade_source_read_group(source, i, &group, NULL) == LADE_OK ? group : i;
 }
 
 void lade_source_name(const struct lade_source *source, uint64_t i, char *to, size_t size)

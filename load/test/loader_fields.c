@@ -714,23 +714,26 @@ Test(loader_fields, a_length_that_does_not_return)
                                               .in_order = true,
                                               .epochs = 2,
                                               .worker_timeout = 20000000,
+                                              .replaced_max = 1024,
                                               .field = &field,
                                               .fields = 1};
     const struct expected e = {.row = same, .length = tokens_of};
     struct lade_loader_stats stats;
     unsigned seen[60] = {0};
     struct lade_batch b;
+    int status;
 
     pthread_mutex_lock(&gate);
     atomic_store(&is_first, true);
     s.length = behind_a_gate;
     struct lade_loader *l = open_loader(&config);
-    while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
+    while ((status = lade_loader_next(l, &b, LADE_FOREVER, NULL)) == LADE_OK) {
         check_tokens(l, &b, &e);
         for (uint64_t row = 0; row < b.count; row++)
             seen[b.ids[row]]++;
         lade_loader_release(l, &b);
     }
+    cr_assert_eq(status, LADE_CLOSED);
     lade_loader_stats(l, &stats);
     cr_assert_geq(stats.replaced, 1);
     for (unsigned i = 0; i < 60; i++)
@@ -813,6 +816,109 @@ Test(loader_fields, a_length_that_fails_once)
         lade_loader_destroy(l);
     }
     lade_source_close(source);
+}
+
+enum { GROUPED = 200 };
+
+/* A source with the fields "v" and "g"; "g" is the group. */
+static struct {
+    atomic_uint reads[GROUPED]; /* of the group alone */
+    unsigned good;              /* reads of the group of a sample that succeed */
+    pthread_t consumer;
+    atomic_uint on_consumer; /* calls */
+} grouped;
+
+static int read_grouped(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error)
+{
+    const uint32_t value = (uint32_t)i, group = (uint32_t)i / 2;
+
+    (void)self;
+    if (pthread_equal(pthread_self(), grouped.consumer))
+        atomic_fetch_add(&grouped.on_consumer, 1);
+    if (views[1].data && !views[0].data && atomic_fetch_add(&grouped.reads[i], 1) >= grouped.good) {
+        if (error) {
+            error->status = LADE_DAMAGED;
+            strcpy(error->text, "no group");
+        }
+        return LADE_DAMAGED;
+    }
+    if (views[0].data)
+        memcpy(views[0].data, &value, sizeof value);
+    if (views[1].data)
+        memcpy(views[1].data, &group, sizeof group);
+    return LADE_OK;
+}
+
+static struct lade_source *open_grouped(void)
+{
+    const struct lade_field field[] = {{.name = "v", .dtype = LADE_U32}, {.name = "g", .dtype = LADE_U32}};
+    const struct lade_schema schema = {2, field, LADE_NO_FIELD, LADE_NO_FIELD, 1};
+    const struct lade_source_ops ops = {.read_fields = read_grouped};
+    const struct lade_source_info info = {.kind = "grouped", .count = GROUPED, .schema = &schema};
+    struct lade_source *source;
+
+    cr_assert_eq(lade_source_open_custom(&source, &ops, NULL, &info, NULL, NULL), LADE_OK);
+    grouped.good = UINT32_MAX;
+    grouped.consumer = pthread_self();
+    return source;
+}
+
+static void forget_reads(void)
+{
+    for (int i = 0; i < GROUPED; i++)
+        atomic_store(&grouped.reads[i], 0);
+}
+
+/* A group that cannot be read never changes the part of a sample: creation fails, and later it is not read. */
+Test(loader_fields, groups_that_cannot_be_read)
+{
+    struct lade_source *source = open_grouped();
+    struct lade_split *split = fifths(1);
+    struct lade_loader_config config = {.source = source, .batch = 4, .threads = 2, .epochs = 1, .split = split};
+    struct lade_error error = {.text = "no text"};
+    unsigned seen[GROUPED] = {0};
+    struct lade_loader *l;
+
+    for (int c = 0; c < 2; c++) {
+        config.fault = c ? LADE_FAULT_SUBSTITUTE : LADE_FAULT_FAIL;
+        grouped.good = 1;
+        memset(seen, 0, sizeof seen);
+        for (config.part = 0; config.part < 2; config.part++) {
+            forget_reads();
+            l = open_loader(&config);
+            cr_assert_eq(deliver_all(l, seen), LADE_CLOSED);
+            lade_loader_destroy(l);
+        }
+        for (int i = 0; i < GROUPED; i++)
+            cr_assert_eq(seen[i], 1, "sample %d came %u times", i, seen[i]);
+        config.part = 0;
+        grouped.good = 0;
+        cr_assert_eq(lade_loader_create(&l, &config, &error), LADE_DAMAGED);
+        cr_assert_str_eq(error.text, "no group");
+    }
+    lade_source_close(source);
+    lade_split_destroy(split);
+}
+
+/* The consumer of a stream calls no function of the source, also where a field decides the part. */
+Test(loader_fields, stream_of_a_part)
+{
+    struct lade_source *source = open_grouped();
+    struct lade_split *split = fifths(1);
+    struct lade_loader_config config = {
+        .source = source, .batch = 4, .buffer = 16, .threads = 2, .epochs = 1, .split = split};
+    unsigned seen[GROUPED] = {0};
+
+    for (config.part = 0; config.part < 2; config.part++) {
+        struct lade_loader *l = open_loader(&config);
+        cr_assert_eq(deliver_all(l, seen), LADE_CLOSED);
+        lade_loader_destroy(l);
+    }
+    for (int i = 0; i < GROUPED; i++)
+        cr_assert_eq(seen[i], 1);
+    cr_assert_eq(atomic_load(&grouped.on_consumer), 0);
+    lade_source_close(source);
+    lade_split_destroy(split);
 }
 
 static void refused(const struct lade_loader_config *config, const char *words)

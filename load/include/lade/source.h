@@ -308,7 +308,8 @@ LADE_API uint64_t lade_source_key(const struct lade_source *source, uint64_t i);
 
 /*
  * The number that a split routes sample i by: equal for all samples of a group, see lade_schema.group; without one the
- * key. Of integers the value, of other fields a hash of the bytes.
+ * key. Of integers the value, of other fields a hash of the bytes; i if it cannot be read. A loader does not use that i:
+ * its creation fails with the error of the source.
  */
 LADE_API uint64_t lade_source_group(const struct lade_source *source, uint64_t i);
 
