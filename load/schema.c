@@ -233,7 +233,8 @@ int lade_source_length(struct lade_source *source, uint64_t i, unsigned field, u
     *length = 1;
     if (source->field[field].ragged_max == 0)
         return LADE_OK;
-    int status = source->ops.length(source->self, i, field, length, error);
+    struct lade_error scratch;
+    int status = source->ops.length(source->self, i, field, length, lade_error_or(error, &scratch));
     if (status == LADE_OK && *length > source->field[field].ragged_max)
         return lade_fail(error, LADE_DAMAGED, source->info.kind, LADE_NO_OFFSET,
                          "field '%s' of sample %llu has %llu steps; the schema allows %llu", source->field[field].name,
@@ -261,7 +262,9 @@ static int read_derived(struct lade_source *source, uint64_t i, const struct lad
 int lade_source_read_views(struct lade_source *source, uint64_t i, const struct lade_view *views,
                            struct lade_error *error)
 {
-    return source->info.schema ? source->ops.read_fields(source->self, i, views, error)
+    struct lade_error scratch;
+
+    return source->info.schema ? source->ops.read_fields(source->self, i, views, lade_error_or(error, &scratch))
                                : read_derived(source, i, views, error);
 }
 

@@ -159,6 +159,7 @@ static int read_first(struct lade_source *source, uint64_t i, void *to, int64_t 
 
 int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *label, struct lade_error *error)
 {
+    struct lade_error scratch;
     int64_t ignored = 0;
 
     if (i >= source->info.count)
@@ -172,7 +173,7 @@ int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *
     if (!source->ops.read)
         return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET,
                          "the source is a stream: its samples have no numbers");
-    int status = source->ops.read(source->self, i, to, label, error);
+    int status = source->ops.read(source->self, i, to, label, lade_error_or(error, &scratch));
     return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, i, *label, error) : status;
 }
 
@@ -180,12 +181,13 @@ int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t
                        uint64_t *done, struct lade_error *error)
 {
     bool known = source->ops.gather != NULL;
+    struct lade_error scratch;
     int status = LADE_OK;
 
     for (uint64_t i = 0; i < count && known; i++)
         known = ids[i] < source->info.count;
     if (known) {
-        status = source->ops.gather(source->self, ids, count, to, labels, done, error);
+        status = source->ops.gather(source->self, ids, count, to, labels, done, lade_error_or(error, &scratch));
         if (status == LADE_OK)
             *done = count;
         for (uint64_t i = 0; i < count && i < *done; i++)
@@ -216,9 +218,10 @@ int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, st
     }
     if (source->info.schema && !source->ops.label)
         return read_first(source, i, NULL, label, error);
+    struct lade_error scratch;
     int status;
     if (source->ops.label) {
-        status = source->ops.label(source->self, i, label, error);
+        status = source->ops.label(source->self, i, label, lade_error_or(error, &scratch));
         return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, i, *label, error) : status;
     }
     void *sample = lade_heap_raw(source->alloc, 1, source->info.bytes);
@@ -275,6 +278,7 @@ void lade_source_name(const struct lade_source *source, uint64_t i, char *to, si
 
 int lade_source_next(struct lade_source *source, void *to, int64_t *label, uint64_t *key, struct lade_error *error)
 {
+    struct lade_error scratch;
     int64_t ignored_label = 0;
     uint64_t ignored_key = 0;
 
@@ -283,6 +287,6 @@ int lade_source_next(struct lade_source *source, void *to, int64_t *label, uint6
                          "the source is not a stream: its samples are read by number");
     label = label ? label : &ignored_label;
     key = key ? key : &ignored_key;
-    int status = source->ops.next(source->self, to, label, key, error);
+    int status = source->ops.next(source->self, to, label, key, lade_error_or(error, &scratch));
     return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, *key, *label, error) : status;
 }

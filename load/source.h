@@ -16,6 +16,12 @@ struct lade_source {
     const struct lade_alloc *alloc; /* NULL: the C library's, here and below */
 };
 
+/* What a function of a custom source gets: never NULL. */
+static inline struct lade_error *lade_error_or(struct lade_error *error, struct lade_error *scratch)
+{
+    return error ? error : scratch;
+}
+
 /* LADE_OK, or LADE_INVALID with the field that is wrong. */
 int lade_schema_check(const struct lade_schema *schema, const char *kind, struct lade_error *error);
 /* Sets schema and fields of a source whose info is set and checked. */

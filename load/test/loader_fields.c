@@ -675,11 +675,13 @@ Test(loader_fields, lengths_that_change)
                                                   .fault = c < 2 ? LADE_FAULT_FAIL : LADE_FAULT_SKIP};
         struct lade_loader *l = open_loader(&config);
         struct lade_batch b;
-        while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
+        int status;
+        while ((status = lade_loader_next(l, &b, LADE_FOREVER, NULL)) == LADE_OK) {
             const uint64_t steps = lade_shape_bytes(b.tensor[0].shape) / 4;
             cr_assert(b.count == 0 || steps <= (c < 2 ? 16 * 9 : 20));
             lade_loader_release(l, &b);
         }
+        cr_assert_eq(status, LADE_CLOSED, "case %d: %d", c, status);
         lade_loader_destroy(l);
     }
     const struct lade_loader_field field = {.name = "tokens", .total = 20};
@@ -836,10 +838,8 @@ static int read_grouped(void *self, uint64_t i, const struct lade_view *views, s
     if (pthread_equal(pthread_self(), grouped.consumer))
         atomic_fetch_add(&grouped.on_consumer, 1);
     if (views[1].data && !views[0].data && atomic_fetch_add(&grouped.reads[i], 1) >= grouped.good) {
-        if (error) {
-            error->status = LADE_DAMAGED;
-            strcpy(error->text, "no group");
-        }
+        error->status = LADE_DAMAGED;
+        strcpy(error->text, "no group");
         return LADE_DAMAGED;
     }
     if (views[0].data)
@@ -895,6 +895,8 @@ Test(loader_fields, groups_that_cannot_be_read)
         grouped.good = 0;
         cr_assert_eq(lade_loader_create(&l, &config, &error), LADE_DAMAGED);
         cr_assert_str_eq(error.text, "no group");
+        cr_assert_eq(lade_source_group(source, 150), 150); /* error is not NULL here */
+        cr_assert_eq(lade_loader_create(&l, &config, NULL), LADE_DAMAGED);
     }
     lade_source_close(source);
     lade_split_destroy(split);

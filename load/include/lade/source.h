@@ -64,7 +64,7 @@ struct lade_source_info {
  * The functions of a custom source. Any number of threads call read and key concurrently. A function may be NULL: label
  * (the library reads the sample), name (the number), key (the number), next (not a stream), close (nothing to do),
  * gather (repeated reads). On an error gather sets *done to the index in ids of the sample that failed; after LADE_OK
- * *done is ignored. If there are classes, a sample whose label is negative or not less than classes is LADE_DAMAGED.
+ * *done is ignored. error is never NULL. If there are classes, a sample whose label is negative or not less than classes is LADE_DAMAGED.
  */
 struct lade_source_ops {
     int (*read)(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error);
@@ -218,8 +218,8 @@ LADE_API uint64_t lade_source_synthetic_seed(const struct lade_source *source);
 LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source, uint64_t i);
 
 /*
- * A custom source. info is copied, but not what it points to: self and the objects that info points to must live until
- * close. On failure close is not called.
+ * A custom source. ops, info, its schema and the fields are copied; self, alloc, kind, class_names and the names of fields
+ * must live until close. On failure close is not called.
  * LADE_OK
  * LADE_INVALID     neither read nor next, next without an endless count or the reverse, no samples, a shape that does
  *                  not match bytes, more than LADE_CLASSES_MAX classes, or a schema that is wrong: no field or more than
