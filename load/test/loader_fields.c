@@ -923,6 +923,50 @@ Test(loader_fields, stream_of_a_part)
     lade_split_destroy(split);
 }
 
+static atomic_uint key_calls;
+
+static uint64_t count_calls(void *self, uint64_t i)
+{
+    (void)self;
+    atomic_fetch_add(&key_calls, 1);
+    return i;
+}
+
+static uint64_t always_two(uint64_t i)
+{
+    (void)i;
+    return 2;
+}
+
+/* A plan looks at about as many samples as its batch takes, not at config.batch of them. */
+Test(loader_fields, plans_look_at_few_samples)
+{
+    enum { COUNT = 20000, BATCHES = 50 };
+    struct sequences s = {always_two, never};
+    const struct lade_field tokens = {.name = "tokens", .dtype = LADE_I32, .ragged_max = 2};
+    const struct lade_schema schema = {1, &tokens, LADE_NO_FIELD, LADE_NO_FIELD, LADE_NO_FIELD};
+    const struct lade_source_ops ops = {.length = length_of_sequence, .read_fields = read_sequence, .key = count_calls};
+    const struct lade_source_info info = {.kind = "counted", .count = COUNT, .schema = &schema};
+    const struct lade_loader_field field = {.name = "tokens", .total = 140};
+    struct lade_split *split = fifths(1);
+    struct lade_loader_config config = {
+        .batch = COUNT / 2, .threads = 1, .slots = 2, .split = split, .field = &field, .fields = 1};
+
+    cr_assert_eq(lade_source_open_custom(&config.source, &ops, &s, &info, NULL, NULL), LADE_OK);
+    struct lade_loader *l = open_loader(&config);
+    for (int i = 0; i < BATCHES; i++) {
+        struct lade_batch b = next_of(l);
+        cr_assert_eq(b.count, 70);
+        lade_loader_release(l, &b);
+    }
+    cr_assert_eq(lade_loader_stop(l, LADE_FOREVER), LADE_OK);
+    const unsigned calls = atomic_load(&key_calls);
+    cr_assert_lt(calls, 5 * COUNT, "%u", calls);
+    lade_loader_destroy(l);
+    lade_source_close(config.source);
+    lade_split_destroy(split);
+}
+
 static void refused(const struct lade_loader_config *config, const char *words)
 {
     struct lade_loader *l;
