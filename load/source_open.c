@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ITEMS_MAX = 24 };
+enum { ITEMS_MAX = 40 }; /* 16 ragged fields take 32 */
 
 struct items {
     const char *kind;
@@ -39,7 +39,7 @@ static int cut(struct items *it, char *text)
         } else if (*from == ',') {
             *to++ = 0;
             if (it->count == ITEMS_MAX)
-                return wrong(it, "more than 24 items", "");
+                return wrong(it, "more than 40 items", "");
             it->item[it->count++] = to;
         } else {
             *to++ = *from;
@@ -313,6 +313,14 @@ static int open_fields(struct lade_source **source, struct items *it)
     return status;
 }
 
+/* Whether an item is NAME=FILE, and not the name of a file as a whole. */
+static bool is_named(const char *item)
+{
+    struct stat about;
+
+    return name_length(item) > 0 && stat(item, &about) != 0;
+}
+
 static int open_npy(struct lade_source **source, struct items *it)
 {
     struct maps m = {.count = 0};
@@ -320,7 +328,7 @@ static int open_npy(struct lade_source **source, struct items *it)
     unsigned named = 0;
 
     for (unsigned i = 0; i < it->count; i++)
-        named += name_length(it->item[i]) > 0;
+        named += is_named(it->item[i]);
     if (named > 0 && named == it->count)
         return open_fields(source, it);
     const char *other = option(it, "labels"), *samples = next_file(it);

@@ -97,6 +97,7 @@ struct lade_source;
  *   records:FILE,size=N[,label=OFFSET:BYTES][,classes=N][,header=N][,shape=AxB...][,dtype=NAME]
  *   images:DIR[,size=HEIGHTxWIDTH][,pixels=N]
  *
+ * npy: an item that is the name of an existing file as a whole, such as day=1.npy, is that file.
  * A backslash escapes a comma or backslash in a file name. docs/load.md lists the guarantees of each format.
  * LADE_OK
  * LADE_INVALID     the text is wrong, a folder has no images, or this build cannot decode them.
