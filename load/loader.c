@@ -14,7 +14,7 @@ bool lade_loader_find(struct lade_loader *l, uint64_t *batch, uint64_t *buffer)
         if (l->taken[k & mask] || lade_stage_has(l, k & mask))
             continue;
         if (lade_batch_ring_look(&l->ring, k, buffer) &&
-            (l->config.in_order || l->shuffle || l->slot[*buffer].epoch == l->next.epoch)) {
+            (l->config.in_order || l->shuffle || k == l->low || l->slot[*buffer].epoch == l->next.epoch)) {
             *batch = k;
             return true;
         }
@@ -50,6 +50,22 @@ static void take(struct lade_loader *l, uint64_t batch, const struct lade_batch_
     lade_batch_ring_advance(&l->ring, l->low);
 }
 
+/*
+ * Whether the batch begins where the one before it ends, and ends where the next one begins, as far as these were taken.
+ * A batch whose end lengths decide may be planned twice, when a worker is replaced, and the lengths may have changed.
+ */
+static bool is_in_line(const struct lade_loader *l, uint64_t batch, const struct lade_batch_buffer *slot)
+{
+    const uint64_t mask = l->ring.places - 1, before = (batch - 1) & mask, after = (batch + 1) & mask;
+
+    if (!l->fields || !lade_fields_limits(l))
+        return true;
+    if (batch == l->low ? slot->epoch != l->next.epoch || slot->from != lade_order_mine(&l->order, &l->next)
+                        : l->taken[before] && slot->from != lade_order_mine(&l->order, &l->end[before]))
+        return false;
+    return !l->taken[after] || l->from[after] == lade_order_mine(&l->order, &slot->end);
+}
+
 /* Sets the status that all further calls return. */
 static int end(struct lade_loader *l, int status, const struct lade_error *why)
 {
@@ -66,6 +82,13 @@ static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t num
 
     if (slot->status != LADE_OK)
         return end(l, slot->status, &slot->error);
+    if (!is_in_line(l, number, slot)) {
+        struct lade_error error;
+        (void)lade_fail(&error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
+                        "samples of batch %llu, or of the one before it, have other lengths than when it was planned",
+                        (unsigned long long)number);
+        return end(l, LADE_LIMITED, &error);
+    }
     l->faults += slot->faults;
     l->faults_of_epoch += slot->faults;
     if (l->faults_of_epoch > l->config.faults_max)

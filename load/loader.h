@@ -155,7 +155,7 @@ void lade_job_plan(const struct lade_loader *l, struct lade_walk *walk, struct l
 void lade_job_list(const struct lade_loader *l, struct lade_walk *walk, const struct lade_job *job, uint64_t *ids,
                    uint64_t count);
 
-/* Samples between two checks whether a worker is stopped. */
+/* Samples between two checks whether a worker is stopped, and those that are listed to plan a batch by its steps. */
 #define LADE_AT_ONCE 64
 /* A sample that cannot be read is replaced this many times at most. */
 #define LADE_SUBSTITUTES_MAX 16
@@ -293,9 +293,10 @@ int lade_fields_create(struct lade_loader *l, struct lade_error *error);
 void lade_fields_free(struct lade_loader *l);
 /* Bytes of a block, and offset of the labels without fields. */
 size_t lade_fields_block(const struct lade_loader *l);
-/* Whether batches end before a total of steps; reduces count to the samples of ids that fit. */
+/* Whether batches end before a total of steps; how many of the next count samples of the order fit. ids is written. */
 bool lade_fields_limits(const struct lade_loader *l);
-uint64_t lade_fields_fit(const struct lade_loader *l, const uint64_t *ids, uint64_t count);
+uint64_t lade_fields_fit(const struct lade_loader *l, struct lade_walk *walk, struct lade_cursor from, uint64_t *ids,
+                         uint64_t count);
 /* Memory of a worker. */
 bool lade_fields_prepare(struct lade_worker *w);
 /* Makes the batch whose samples are listed. False: the worker is superseded. */

@@ -410,16 +410,34 @@ static int measure(const struct lade_loader *l, uint64_t id, uint64_t *length, s
     return LADE_OK;
 }
 
-uint64_t lade_fields_fit(const struct lade_loader *l, const uint64_t *ids, uint64_t count)
+/* Adds a sample of a batch that is planned. False: it does not fit. */
+static bool plan_row(const struct lade_loader *l, struct extents *e, uint64_t id)
+{
+    const struct lade_fields *f = l->fields;
+    uint64_t length[LADE_TENSORS_MAX];
+
+    /*
+     * A sample without a length is a fault, which the worker that makes the batch applies the policy to. It may have one
+     * by then, so it takes the room of the longest.
+     */
+    if (measure(l, id, length, NULL) != LADE_OK)
+        for (unsigned i = 0; i < f->columns; i++)
+            length[i] = f->column[i].is_ragged ? f->column[i].max : 1;
+    return add(f, e, length);
+}
+
+uint64_t lade_fields_fit(const struct lade_loader *l, struct lade_walk *walk, struct lade_cursor from, uint64_t *ids,
+                         uint64_t count)
 {
     struct extents e = {0};
 
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t length[LADE_TENSORS_MAX];
-        /* A sample without a length is a fault, which the worker that makes the batch applies the policy to. */
-        if (measure(l, ids[i], length, NULL) != LADE_OK)
-            memset(length, 0, sizeof length);
-        if (!add(l->fields, &e, length))
+    for (uint64_t i = 0, listed = 0; i < count; i++) {
+        if (i == listed) { /* few at a time: a batch may hold far fewer than count */
+            const uint64_t more = count - listed < LADE_AT_ONCE ? count - listed : LADE_AT_ONCE;
+            lade_order_take(&l->order, walk, &from, ids + listed, more);
+            listed += more;
+        }
+        if (!plan_row(l, &e, ids[i]))
             return i > 0 ? i : 1;
     }
     return count;
@@ -505,8 +523,12 @@ static int transform(struct lade_worker *w, uint64_t epoch, uint64_t id, void *t
 {
     const struct lade_loader *l = w->loader;
     const int64_t begin = lade_now();
-    const struct lade_rng_context rng = {l->config.seed, epoch, lade_source_key(l->config.source, id)};
-    const int status = lade_pipeline_run(l->config.pipeline, &rng, w->input, to, w->scratch);
+    struct lade_rng_context rng = {l->config.seed, epoch, 0};
+    int status = lade_source_read_key(l->config.source, id, &rng.id, error);
+
+    if (status != LADE_OK)
+        return status;
+    status = lade_pipeline_run(l->config.pipeline, &rng, w->input, to, w->scratch);
 
     lade_count(&w->transform_time, (uint64_t)(lade_now() - begin));
     if (status == LADE_OK)

@@ -34,7 +34,10 @@ int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *t
     lade_count(&w->read_time, (uint64_t)(middle - begin));
     if (status != LADE_OK)
         return status;
-    const struct lade_rng_context rng = {l->config.seed, epoch, lade_source_key(l->config.source, id)};
+    struct lade_rng_context rng = {l->config.seed, epoch, 0};
+    status = lade_source_read_key(l->config.source, id, &rng.id, error);
+    if (status != LADE_OK)
+        return status;
     status = lade_pipeline_run(pipeline, &rng, w->input, to, w->scratch);
     lade_count(&w->transform_time, (uint64_t)(lade_now() - middle));
     if (status == LADE_OK)
@@ -80,11 +83,8 @@ void lade_job_plan(const struct lade_loader *l, struct lade_walk *walk, struct l
 
     *count = left < n ? left : n;
     job->end = job->start;
-    if (l->fields && lade_fields_limits(l)) {
-        lade_order_take(&l->order, walk, &job->end, ids, *count);
-        *count = lade_fields_fit(l, ids, *count);
-        job->end = job->start;
-    }
+    if (l->fields && lade_fields_limits(l))
+        *count = lade_fields_fit(l, walk, job->start, ids, *count);
     if (lade_order_is_even(&l->order, job->start.epoch))
         lade_order_pass(&l->order, &job->end, *count);
     else
@@ -297,10 +297,38 @@ static void hand_over(struct lade_worker *w)
     atomic_store_explicit(&w->batch, 0, memory_order_relaxed);
 }
 
+/*
+ * Plans the job of another worker again. Where lengths decide where a batch ends, the source may report others this time,
+ * so the end is read from the plan while that has it; afterwards the consumer compares. False: the job was never planned.
+ */
+static bool plan_again(struct lade_worker *w)
+{
+    const struct lade_loader *l = w->loader;
+    struct lade_batch_buffer *slot = &l->slot[w->buffer];
+    uint64_t word[LADE_PLAN_WORDS];
+
+    if (!l->fields || !lade_fields_limits(l)) {
+        plan(w);
+        return true;
+    }
+    lade_batch_ring_read_plan(&w->loader->ring, word);
+    if (word[0] == w->job.batch)
+        return false;
+    if (word[0] > w->job.batch + 1) {
+        plan(w);
+        return true;
+    }
+    memcpy(&w->job.end, word + 1, sizeof w->job.end);
+    const bool is_last = w->job.end.epoch != w->job.start.epoch; /* of its epoch */
+    slot->count = lade_order_left(&l->order, &w->job.start) - (is_last ? 0 : lade_order_left(&l->order, &w->job.end));
+    struct lade_cursor cursor = w->job.start;
+    lade_order_take(&l->order, &w->walk, &cursor, slot->ids, slot->count);
+    return true;
+}
+
 static void work_in_epochs(struct lade_worker *w)
 {
-    if (w->redo) {
-        plan(w);
+    if (w->redo && plan_again(w)) {
         if (!fill(w))
             return;
         hand_over(w);

@@ -22,6 +22,8 @@ static bool is_member(const struct lade_order *o, uint64_t id)
 {
     unsigned part = LADE_SPLIT_NO_PART;
 
+    if (o->in_part)
+        return o->in_part[id / 64] >> id % 64 & 1;
     return !o->split ||
            (lade_split_route_word(o->split, lade_source_group(o->source, id), &part) == LADE_OK && part == o->part);
 }
@@ -36,6 +38,24 @@ struct survey {
     struct lade_error *error;
 };
 
+/* Finds the part of a sample: LADE_SPLIT_NO_PART if it is in none. LADE_OK or an error. */
+static int route(struct survey *s, uint64_t i, unsigned *part)
+{
+    const struct lade_order *o = s->order;
+    uint64_t group;
+    int status = lade_source_read_group(o->source, i, &group, s->error);
+
+    if (status != LADE_OK)
+        return status;
+    status = lade_split_route_word(o->split, group, part);
+    if (status == LADE_NO_MEMORY || status == LADE_LIMITED || status == LADE_TOO_MANY || status == LADE_INVALID)
+        return lade_fail(s->error, status, NULL, LADE_NO_OFFSET, "the split could not decide sample %llu: %s",
+                         (unsigned long long)i, lade_status_text(status));
+    if (status != LADE_OK)
+        *part = LADE_SPLIT_NO_PART;
+    return LADE_OK;
+}
+
 static void count_members(struct survey *s)
 {
     struct lade_order *o = s->order;
@@ -47,12 +67,11 @@ static void count_members(struct survey *s)
     o->members = 0;
     for (uint64_t i = 0; i < count && s->status == LADE_OK; i++) {
         unsigned part = LADE_SPLIT_NO_PART;
-        int status = lade_split_route_word(o->split, lade_source_group(o->source, i), &part);
-        if (status == LADE_NO_MEMORY || status == LADE_LIMITED || status == LADE_TOO_MANY || status == LADE_INVALID)
-            s->status = lade_fail(s->error, status, NULL, LADE_NO_OFFSET, "the split could not decide sample %llu: %s",
-                                  (unsigned long long)i, lade_status_text(status));
-        if (status != LADE_OK || part != o->part)
+        s->status = route(s, i, &part);
+        if (s->status != LADE_OK || part != o->part)
             continue;
+        if (o->in_part)
+            o->in_part[i / 64] |= UINT64_C(1) << i % 64;
         if (o->few && o->members < FEW_MAX)
             o->few[o->members] = i;
         o->members++;
@@ -250,6 +269,11 @@ int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, st
     if (o->split && o->draw == LADE_DRAW_ONCE && c->fault == LADE_FAULT_SUBSTITUTE &&
         !(o->few = lade_heap_raw(o->alloc, FEW_MAX, sizeof *o->few)))
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
+    if (o->split && lade_source_reads_group(o->source) &&
+        !(o->in_part = lade_heap_get(o->alloc, (size_t)(o->places / 64 + 1), sizeof *o->in_part))) {
+        lade_order_free(o);
+        return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
+    }
     int status = run_survey(&s);
     if (o->few)
         trim_few(o);
@@ -279,12 +303,13 @@ void lade_order_free(struct lade_order *o)
     for (unsigned l = 0; l < o->levels; l++)
         lade_level_free(&o->level[l], o->alloc);
     lade_ranges_free(&o->done, o->alloc);
+    lade_heap_put(o->alloc, o->in_part);
     lade_heap_put(o->alloc, o->few);
     lade_heap_put(o->alloc, o->member);
     lade_heap_put(o->alloc, o->alias);
     lade_heap_put(o->alloc, o->limit);
     o->levels = 0;
-    o->few = NULL;
+    o->in_part = o->few = NULL;
     o->member = o->alias = o->limit = NULL;
 }
 

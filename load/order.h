@@ -51,6 +51,8 @@ struct lade_order {
     struct lade_level level[LADE_LEVELS_MAX];
     unsigned levels;
     struct lade_ranges done;
+    /* Where the split routes by a field: a bit for each sample, so that only the survey reads the field; else NULL. */
+    uint64_t *in_part;
     uint64_t *few; /* with LADE_FAULT_SUBSTITUTE, the members of a part that has at most 65,536; else NULL */
     /* Draws with replacement: Walker's alias method (1977), a column for each member. */
     uint32_t *member, *alias, *limit, law; /* law: a checksum of them */

@@ -100,7 +100,8 @@ static int check_field(const struct lade_schema *schema, unsigned f, const char 
 
 #define PIECE 256 /* bytes of a key that are read at a time */
 
-uint64_t lade_source_number(const struct lade_source *source, uint64_t i, unsigned field)
+int lade_source_number(const struct lade_source *source, uint64_t i, unsigned field, uint64_t *number,
+                       struct lade_error *error)
 {
     /* Reading does not change a source; only the callbacks take it without const. */
     struct lade_source *reads = (struct lade_source *)(uintptr_t)source;
@@ -111,23 +112,27 @@ uint64_t lade_source_number(const struct lade_source *source, uint64_t i, unsign
     uint8_t piece[PIECE];
     int64_t integer;
 
-    if (lade_source_length(reads, i, field, &length, NULL) != LADE_OK)
-        return i;
+    int status = lade_source_length(reads, i, field, &length, error);
+    if (status != LADE_OK)
+        return status;
     view->data = piece;
     for (; view->from < length; view->from += view->length) {
         view->length = length - view->from < PIECE / step ? length - view->from : PIECE / step;
-        if (lade_source_read_views(reads, i, views, NULL) != LADE_OK)
-            return i;
+        status = lade_source_read_views(reads, i, views, error);
+        if (status != LADE_OK)
+            return status;
         if (f->ragged_max == 0 && step == lade_dtype_size(f->dtype) && lade_dtype_is_integer(f->dtype)) {
             if (lade_integer_at(f->dtype, piece, &integer))
-                return (uint64_t)integer;
-            memcpy(&length, piece, sizeof length); /* a LADE_U64 above 2^63 */
-            return length;
+                *number = (uint64_t)integer;
+            else
+                memcpy(number, piece, sizeof *number); /* a LADE_U64 above 2^63 */
+            return LADE_OK;
         }
         for (size_t b = 0; b < (size_t)view->length * step; b++)
             hash = (hash ^ piece[b]) * UINT64_C(0x100000001b3);
     }
-    return hash;
+    *number = hash;
+    return LADE_OK;
 }
 
 static bool is_field(const struct lade_schema *schema, int field)
@@ -228,7 +233,8 @@ int lade_source_length(struct lade_source *source, uint64_t i, unsigned field, u
     *length = 1;
     if (source->field[field].ragged_max == 0)
         return LADE_OK;
-    int status = source->ops.length(source->self, i, field, length, error);
+    struct lade_error scratch;
+    int status = source->ops.length(source->self, i, field, length, lade_error_or(error, &scratch));
     if (status == LADE_OK && *length > source->field[field].ragged_max)
         return lade_fail(error, LADE_DAMAGED, source->info.kind, LADE_NO_OFFSET,
                          "field '%s' of sample %llu has %llu steps; the schema allows %llu", source->field[field].name,
@@ -256,7 +262,9 @@ static int read_derived(struct lade_source *source, uint64_t i, const struct lad
 int lade_source_read_views(struct lade_source *source, uint64_t i, const struct lade_view *views,
                            struct lade_error *error)
 {
-    return source->info.schema ? source->ops.read_fields(source->self, i, views, error)
+    struct lade_error scratch;
+
+    return source->info.schema ? source->ops.read_fields(source->self, i, views, lade_error_or(error, &scratch))
                                : read_derived(source, i, views, error);
 }
 

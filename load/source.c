@@ -159,6 +159,7 @@ static int read_first(struct lade_source *source, uint64_t i, void *to, int64_t 
 
 int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *label, struct lade_error *error)
 {
+    struct lade_error scratch;
     int64_t ignored = 0;
 
     if (i >= source->info.count)
@@ -172,7 +173,7 @@ int lade_source_read(struct lade_source *source, uint64_t i, void *to, int64_t *
     if (!source->ops.read)
         return lade_fail(error, LADE_INVALID, source->info.kind, LADE_NO_OFFSET,
                          "the source is a stream: its samples have no numbers");
-    int status = source->ops.read(source->self, i, to, label, error);
+    int status = source->ops.read(source->self, i, to, label, lade_error_or(error, &scratch));
     return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, i, *label, error) : status;
 }
 
@@ -180,12 +181,13 @@ int lade_source_gather(struct lade_source *source, const uint64_t *ids, uint64_t
                        uint64_t *done, struct lade_error *error)
 {
     bool known = source->ops.gather != NULL;
+    struct lade_error scratch;
     int status = LADE_OK;
 
     for (uint64_t i = 0; i < count && known; i++)
         known = ids[i] < source->info.count;
     if (known) {
-        status = source->ops.gather(source->self, ids, count, to, labels, done, error);
+        status = source->ops.gather(source->self, ids, count, to, labels, done, lade_error_or(error, &scratch));
         if (status == LADE_OK)
             *done = count;
         for (uint64_t i = 0; i < count && i < *done; i++)
@@ -216,9 +218,10 @@ int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, st
     }
     if (source->info.schema && !source->ops.label)
         return read_first(source, i, NULL, label, error);
+    struct lade_error scratch;
     int status;
     if (source->ops.label) {
-        status = source->ops.label(source->self, i, label, error);
+        status = source->ops.label(source->self, i, label, lade_error_or(error, &scratch));
         return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, i, *label, error) : status;
     }
     void *sample = lade_heap_raw(source->alloc, 1, source->info.bytes);
@@ -229,20 +232,38 @@ int lade_source_label(struct lade_source *source, uint64_t i, int64_t *label, st
     return status;
 }
 
+int lade_source_read_key(const struct lade_source *source, uint64_t i, uint64_t *key, struct lade_error *error)
+{
+    if (!source->ops.key && source->schema.key != LADE_NO_FIELD)
+        return lade_source_number(source, i, (unsigned)source->schema.key, key, error);
+    *key = source->ops.key ? source->ops.key(source->self, i) : i;
+    return LADE_OK;
+}
+
+int lade_source_read_group(const struct lade_source *source, uint64_t i, uint64_t *group, struct lade_error *error)
+{
+    return source->schema.group == LADE_NO_FIELD
+               ? lade_source_read_key(source, i, group, error)
+               : lade_source_number(source, i, (unsigned)source->schema.group, group, error);
+}
+
+bool lade_source_reads_group(const struct lade_source *source)
+{
+    return source->schema.group != LADE_NO_FIELD || (source->schema.key != LADE_NO_FIELD && !source->ops.key);
+}
+
 uint64_t lade_source_key(const struct lade_source *source, uint64_t i)
 {
-    if (i >= source->info.count)
-        return i;
-    if (source->ops.key)
-        return source->ops.key(source->self, i);
-    return source->schema.key == LADE_NO_FIELD ? i : lade_source_number(source, i, (unsigned)source->schema.key);
+    uint64_t key;
+
+    return i < source->info.count && lade_source_read_key(source, i, &key, NULL) == LADE_OK ? key : i;
 }
 
 uint64_t lade_source_group(const struct lade_source *source, uint64_t i)
 {
-    return source->schema.group == LADE_NO_FIELD || i >= source->info.count
-               ? lade_source_key(source, i)
-               : lade_source_number(source, i, (unsigned)source->schema.group);
+    uint64_t group;
+
+    return i < source->info.count && lade_source_read_group(source, i, &group, NULL) == LADE_OK ? group : i;
 }
 
 void lade_source_name(const struct lade_source *source, uint64_t i, char *to, size_t size)
@@ -257,6 +278,7 @@ void lade_source_name(const struct lade_source *source, uint64_t i, char *to, si
 
 int lade_source_next(struct lade_source *source, void *to, int64_t *label, uint64_t *key, struct lade_error *error)
 {
+    struct lade_error scratch;
     int64_t ignored_label = 0;
     uint64_t ignored_key = 0;
 
@@ -265,6 +287,6 @@ int lade_source_next(struct lade_source *source, void *to, int64_t *label, uint6
                          "the source is not a stream: its samples are read by number");
     label = label ? label : &ignored_label;
     key = key ? key : &ignored_key;
-    int status = source->ops.next(source->self, to, label, key, error);
+    int status = source->ops.next(source->self, to, label, key, lade_error_or(error, &scratch));
     return status == LADE_OK && !label_fits(source, *label) ? wrong_label(source, *key, *label, error) : status;
 }

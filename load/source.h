@@ -16,6 +16,12 @@ struct lade_source {
     const struct lade_alloc *alloc; /* NULL: the C library's, here and below */
 };
 
+/* What a function of a custom source gets: never NULL. */
+static inline struct lade_error *lade_error_or(struct lade_error *error, struct lade_error *scratch)
+{
+    return error ? error : scratch;
+}
+
 /* LADE_OK, or LADE_INVALID with the field that is wrong. */
 int lade_schema_check(const struct lade_schema *schema, const char *kind, struct lade_error *error);
 /* Sets schema and fields of a source whose info is set and checked. */
@@ -26,8 +32,14 @@ int lade_source_read_views(struct lade_source *source, uint64_t i, const struct 
 /* The integer of this dtype at an address without alignment. False: above 2^63 - 1. */
 bool lade_integer_at(enum lade_dtype dtype, const void *at, int64_t *to);
 bool lade_dtype_is_integer(enum lade_dtype dtype);
-/* The value of a key or group: the integer, or else a hash of the bytes; i if it cannot be read. */
-uint64_t lade_source_number(const struct lade_source *source, uint64_t i, unsigned field);
+/* Reads the value of a key or group: the integer, or else a hash of the bytes. */
+int lade_source_number(const struct lade_source *source, uint64_t i, unsigned field, uint64_t *number,
+                       struct lade_error *error);
+/* lade_source_key() and lade_source_group() of a sample that exists, with the error of a field that cannot be read. */
+int lade_source_read_key(const struct lade_source *source, uint64_t i, uint64_t *key, struct lade_error *error);
+int lade_source_read_group(const struct lade_source *source, uint64_t i, uint64_t *group, struct lade_error *error);
+/* Whether the group is read from a field. */
+bool lade_source_reads_group(const struct lade_source *source);
 /* Of the label of sample i. LADE_OK, or LADE_DAMAGED if it is not below the number of classes. */
 int lade_source_check_label(const struct lade_source *source, uint64_t i, int64_t label, struct lade_error *error);
 

@@ -212,6 +212,14 @@ static int open_fields(struct lade_source **source, struct items *it)
     return status;
 }
 
+/* Whether an item is NAME=FILE, and not the name of a file as a whole. */
+static bool is_named(const char *item)
+{
+    struct stat about;
+
+    return name_length(item) > 0 && stat(item, &about) != 0;
+}
+
 static int open_npy(struct lade_source **source, struct items *it)
 {
     struct maps m = {.unpacked = LADE_UNPACKED_MAX};
@@ -219,7 +227,7 @@ static int open_npy(struct lade_source **source, struct items *it)
     unsigned named = 0;
 
     for (unsigned i = 0; i < it->count; i++)
-        named += name_length(it->item[i]) > 0;
+        named += is_named(it->item[i]);
     if (named > 0 && named == it->count)
         return open_fields(source, it);
     int status = unpacked_limit(it, &m.unpacked);

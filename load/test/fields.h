@@ -92,10 +92,8 @@ static inline int length_of_sequence(void *self, uint64_t i, unsigned field, uin
     *length = s->length(i);
     if (*length != UINT64_MAX)
         return LADE_OK;
-    if (error) {
-        error->status = LADE_IO;
-        strcpy(error->text, "no length");
-    }
+    error->status = LADE_IO;
+    strcpy(error->text, "no length");
     return LADE_IO;
 }
 
@@ -104,10 +102,8 @@ static inline int read_sequence(void *self, uint64_t i, const struct lade_view *
     const struct sequences *s = self;
 
     if (s->fails && s->fails(i)) {
-        if (error) {
-            error->status = LADE_DAMAGED;
-            strcpy(error->text, "as the test wants");
-        }
+        error->status = LADE_DAMAGED;
+        strcpy(error->text, "as the test wants");
         return LADE_DAMAGED;
     }
     for (uint64_t k = 0; views[0].data && k < views[0].length; k++) {

@@ -51,7 +51,7 @@ static inline void put_file(const char *name, const void *bytes, size_t size)
 /* "text" with each @ replaced by the folder; one at a time. */
 static inline const char *in_folder(const char *text)
 {
-    static char out[1024];
+    static char out[4096];
     size_t used = 0;
 
     for (; *text; text++)

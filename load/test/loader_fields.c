@@ -6,6 +6,7 @@
 
 #include <lade/dlpack.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 /* Tensor number of the values, lengths or offsets of a field. */
@@ -674,11 +675,13 @@ Test(loader_fields, lengths_that_change)
                                                   .fault = c < 2 ? LADE_FAULT_FAIL : LADE_FAULT_SKIP};
         struct lade_loader *l = open_loader(&config);
         struct lade_batch b;
-        while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
+        int status;
+        while ((status = lade_loader_next(l, &b, LADE_FOREVER, NULL)) == LADE_OK) {
             const uint64_t steps = lade_shape_bytes(b.tensor[0].shape) / 4;
             cr_assert(b.count == 0 || steps <= (c < 2 ? 16 * 9 : 20));
             lade_loader_release(l, &b);
         }
+        cr_assert_eq(status, LADE_CLOSED, "case %d: %d", c, status);
         lade_loader_destroy(l);
     }
     const struct lade_loader_field field = {.name = "tokens", .total = 20};
@@ -713,23 +716,26 @@ Test(loader_fields, a_length_that_does_not_return)
                                               .in_order = true,
                                               .epochs = 2,
                                               .worker_timeout = 20000000,
+                                              .replaced_max = 1024,
                                               .field = &field,
                                               .fields = 1};
     const struct expected e = {.row = same, .length = tokens_of};
     struct lade_loader_stats stats;
     unsigned seen[60] = {0};
     struct lade_batch b;
+    int status;
 
     pthread_mutex_lock(&gate);
     atomic_store(&is_first, true);
     s.length = behind_a_gate;
     struct lade_loader *l = open_loader(&config);
-    while (lade_loader_next(l, &b, LADE_FOREVER, NULL) == LADE_OK) {
+    while ((status = lade_loader_next(l, &b, LADE_FOREVER, NULL)) == LADE_OK) {
         check_tokens(l, &b, &e);
         for (uint64_t row = 0; row < b.count; row++)
             seen[b.ids[row]]++;
         lade_loader_release(l, &b);
     }
+    cr_assert_eq(status, LADE_CLOSED);
     lade_loader_stats(l, &stats);
     cr_assert_geq(stats.replaced, 1);
     for (unsigned i = 0; i < 60; i++)
@@ -737,6 +743,228 @@ Test(loader_fields, a_length_that_does_not_return)
     pthread_mutex_unlock(&gate);
     lade_loader_destroy(l);
     lade_source_close(source);
+}
+
+/* Sample 0: the first call for its length fails, the second one does not return while the gate is locked. */
+static atomic_uint calls_for_first;
+static atomic_bool is_ahead; /* a worker has asked for a sample of a later batch */
+
+static uint64_t fails_then_hangs(uint64_t i)
+{
+    if (i >= 8)
+        atomic_store(&is_ahead, true);
+    if (i > 0)
+        return 2;
+    const unsigned call = atomic_fetch_add(&calls_for_first, 1);
+    if (call == 1) {
+        pthread_mutex_lock(&gate);
+        pthread_mutex_unlock(&gate);
+    }
+    return call == 0 ? UINT64_MAX : 4;
+}
+
+/* Delivers until the end; counts the samples. */
+static int deliver_all(struct lade_loader *l, unsigned *seen)
+{
+    struct lade_batch b;
+    int status;
+
+    while ((status = lade_loader_next(l, &b, LADE_FOREVER, NULL)) == LADE_OK) {
+        for (uint64_t row = 0; row < b.count; row++)
+            seen[b.ids[row]]++;
+        lade_loader_release(l, &b);
+    }
+    return status;
+}
+
+/*
+ * The first batch is planned with a length that cannot be read, and made by another worker, which can read it. While the
+ * plan has the end of that batch, each sample comes once; later the disagreement is an error. Never is a sample lost.
+ */
+Test(loader_fields, a_length_that_fails_once)
+{
+    enum { COUNT = 24 };
+    struct sequences s = {fails_then_hangs, never};
+    struct lade_source *source = open_sequences(&s, COUNT, 8);
+    const struct lade_loader_field field = {.name = "tokens", .total = 8};
+
+    for (int c = 0; c < 8; c++) {
+        const bool one = c < 4; /* batch was planned when the worker is replaced; else several */
+        const struct lade_loader_config config = {.source = source,
+                                                  .batch = 8,
+                                                  .threads = one ? 1 : 2,
+                                                  .slots = 8,
+                                                  .sequential = true,
+                                                  .in_order = c % 2,
+                                                  .epochs = 1,
+                                                  .fault = c & 2 ? LADE_FAULT_SKIP : LADE_FAULT_FAIL,
+                                                  .faults_max = c & 2 ? 100 : 0,
+                                                  .worker_timeout = 20000000,
+                                                  .replaced_max = 1024,
+                                                  .field = &field,
+                                                  .fields = 1};
+        unsigned seen[COUNT] = {0};
+        pthread_mutex_lock(&gate);
+        atomic_store(&calls_for_first, 0);
+        atomic_store(&is_ahead, false);
+        struct lade_loader *l = open_loader(&config);
+        while (!one && !atomic_load(&is_ahead))
+            sched_yield();
+        const int status = deliver_all(l, seen);
+        cr_assert_eq(status, one ? LADE_CLOSED : LADE_LIMITED, "case %d: %d", c, status);
+        for (unsigned i = 0; i < COUNT; i++)
+            cr_assert(one ? seen[i] == 1 : seen[i] <= 1, "case %d: sample %u came %u times", c, i, seen[i]);
+        pthread_mutex_unlock(&gate);
+        lade_loader_destroy(l);
+    }
+    lade_source_close(source);
+}
+
+enum { GROUPED = 200 };
+
+/* A source with the fields "v" and "g"; "g" is the group. */
+static struct {
+    atomic_uint reads[GROUPED]; /* of the group alone */
+    unsigned good;              /* reads of the group of a sample that succeed */
+    pthread_t consumer;
+    atomic_uint on_consumer; /* calls */
+} grouped;
+
+static int read_grouped(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error)
+{
+    const uint32_t value = (uint32_t)i, group = (uint32_t)i / 2;
+
+    (void)self;
+    if (pthread_equal(pthread_self(), grouped.consumer))
+        atomic_fetch_add(&grouped.on_consumer, 1);
+    if (views[1].data && !views[0].data && atomic_fetch_add(&grouped.reads[i], 1) >= grouped.good) {
+        error->status = LADE_DAMAGED;
+        strcpy(error->text, "no group");
+        return LADE_DAMAGED;
+    }
+    if (views[0].data)
+        memcpy(views[0].data, &value, sizeof value);
+    if (views[1].data)
+        memcpy(views[1].data, &group, sizeof group);
+    return LADE_OK;
+}
+
+static struct lade_source *open_grouped(void)
+{
+    const struct lade_field field[] = {{.name = "v", .dtype = LADE_U32}, {.name = "g", .dtype = LADE_U32}};
+    const struct lade_schema schema = {2, field, LADE_NO_FIELD, LADE_NO_FIELD, 1};
+    const struct lade_source_ops ops = {.read_fields = read_grouped};
+    const struct lade_source_info info = {.kind = "grouped", .count = GROUPED, .schema = &schema};
+    struct lade_source *source;
+
+    cr_assert_eq(lade_source_open_custom(&source, &ops, NULL, &info, NULL, NULL), LADE_OK);
+    grouped.good = UINT32_MAX;
+    grouped.consumer = pthread_self();
+    return source;
+}
+
+static void forget_reads(void)
+{
+    for (int i = 0; i < GROUPED; i++)
+        atomic_store(&grouped.reads[i], 0);
+}
+
+/* A group that cannot be read never changes the part of a sample: creation fails, and later it is not read. */
+Test(loader_fields, groups_that_cannot_be_read)
+{
+    struct lade_source *source = open_grouped();
+    struct lade_split *split = fifths(1);
+    struct lade_loader_config config = {.source = source, .batch = 4, .threads = 2, .epochs = 1, .split = split};
+    struct lade_error error = {.text = "no text"};
+    unsigned seen[GROUPED] = {0};
+    struct lade_loader *l;
+
+    for (int c = 0; c < 2; c++) {
+        config.fault = c ? LADE_FAULT_SUBSTITUTE : LADE_FAULT_FAIL;
+        grouped.good = 1;
+        memset(seen, 0, sizeof seen);
+        for (config.part = 0; config.part < 2; config.part++) {
+            forget_reads();
+            l = open_loader(&config);
+            cr_assert_eq(deliver_all(l, seen), LADE_CLOSED);
+            lade_loader_destroy(l);
+        }
+        for (int i = 0; i < GROUPED; i++)
+            cr_assert_eq(seen[i], 1, "sample %d came %u times", i, seen[i]);
+        config.part = 0;
+        grouped.good = 0;
+        cr_assert_eq(lade_loader_create(&l, &config, &error), LADE_DAMAGED);
+        cr_assert_str_eq(error.text, "no group");
+        cr_assert_eq(lade_source_group(source, 150), 150); /* error is not NULL here */
+        cr_assert_eq(lade_loader_create(&l, &config, NULL), LADE_DAMAGED);
+    }
+    lade_source_close(source);
+    lade_split_destroy(split);
+}
+
+/* The consumer of a stream calls no function of the source, also where a field decides the part. */
+Test(loader_fields, stream_of_a_part)
+{
+    struct lade_source *source = open_grouped();
+    struct lade_split *split = fifths(1);
+    struct lade_loader_config config = {
+        .source = source, .batch = 4, .buffer = 16, .threads = 2, .epochs = 1, .split = split};
+    unsigned seen[GROUPED] = {0};
+
+    for (config.part = 0; config.part < 2; config.part++) {
+        struct lade_loader *l = open_loader(&config);
+        cr_assert_eq(deliver_all(l, seen), LADE_CLOSED);
+        lade_loader_destroy(l);
+    }
+    for (int i = 0; i < GROUPED; i++)
+        cr_assert_eq(seen[i], 1);
+    cr_assert_eq(atomic_load(&grouped.on_consumer), 0);
+    lade_source_close(source);
+    lade_split_destroy(split);
+}
+
+static atomic_uint key_calls;
+
+static uint64_t count_calls(void *self, uint64_t i)
+{
+    (void)self;
+    atomic_fetch_add(&key_calls, 1);
+    return i;
+}
+
+static uint64_t always_two(uint64_t i)
+{
+    (void)i;
+    return 2;
+}
+
+/* A plan looks at about as many samples as its batch takes, not at config.batch of them. */
+Test(loader_fields, plans_look_at_few_samples)
+{
+    enum { COUNT = 20000, BATCHES = 50 };
+    struct sequences s = {always_two, never};
+    const struct lade_field tokens = {.name = "tokens", .dtype = LADE_I32, .ragged_max = 2};
+    const struct lade_schema schema = {1, &tokens, LADE_NO_FIELD, LADE_NO_FIELD, LADE_NO_FIELD};
+    const struct lade_source_ops ops = {.length = length_of_sequence, .read_fields = read_sequence, .key = count_calls};
+    const struct lade_source_info info = {.kind = "counted", .count = COUNT, .schema = &schema};
+    const struct lade_loader_field field = {.name = "tokens", .total = 140};
+    struct lade_split *split = fifths(1);
+    struct lade_loader_config config = {
+        .batch = COUNT / 2, .threads = 1, .slots = 2, .split = split, .field = &field, .fields = 1};
+
+    cr_assert_eq(lade_source_open_custom(&config.source, &ops, &s, &info, NULL, NULL), LADE_OK);
+    struct lade_loader *l = open_loader(&config);
+    for (int i = 0; i < BATCHES; i++) {
+        struct lade_batch b = next_of(l);
+        cr_assert_eq(b.count, 70);
+        lade_loader_release(l, &b);
+    }
+    cr_assert_eq(lade_loader_stop(l, LADE_FOREVER), LADE_OK);
+    const unsigned calls = atomic_load(&key_calls);
+    cr_assert_lt(calls, 5 * COUNT, "%u", calls);
+    lade_loader_destroy(l);
+    lade_source_close(config.source);
+    lade_split_destroy(split);
 }
 
 static void refused(const struct lade_loader_config *config, const char *words)

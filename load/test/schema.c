@@ -403,3 +403,45 @@ Test(npy, named_fields, .init = make_folder, .fini = remove_folder)
     refused_text("npy:x=@/none", LADE_IO, "none");
     refused_text("npy:x=", LADE_INVALID, "the name of a file is missing");
 }
+
+/* A file whose name looks like NAME=FILE is opened as a file, where it exists. */
+Test(npy, a_file_with_an_equals_sign, .init = make_folder, .fini = remove_folder)
+{
+    static const int64_t value[3] = {2, 0, 1};
+    struct lade_source *source;
+    char before[4096];
+
+    put_npy("day=1.npy", "<i8", "3,", value, sizeof value);
+    put_npy("1.npy", "<i8", "2,", value, 16);
+    cr_assert(getcwd(before, sizeof before) != NULL);
+    cr_assert_eq(chdir(in_folder("@")), 0);
+    source = open_good("npy:day=1.npy");
+    cr_assert(lade_source_info(source)->count == 3 && !lade_source_info(source)->schema);
+    lade_source_close(source);
+    source = open_good("npy:day=1.npy,labels=day=1.npy");
+    cr_assert(lade_source_info(source)->count == 3 && lade_source_info(source)->classes == 3);
+    lade_source_close(source);
+    source = open_good("npy:night=1.npy");
+    cr_assert_eq(lade_source_info(source)->count, 2);
+    cr_assert_str_eq(lade_source_schema(source)->field[0].name, "night");
+    lade_source_close(source);
+    cr_assert_eq(chdir(before), 0);
+}
+
+/* As many ragged fields as a schema has. */
+Test(npy, sixteen_ragged_fields, .init = make_folder, .fini = remove_folder)
+{
+    static const int64_t offsets[4] = {0, 0, 2, 3};
+    char text[4096] = "npy:";
+
+    put_npy("o", "<i8", "4,", offsets, sizeof offsets);
+    put_npy("v", "<i8", "3,", offsets, 24);
+    for (int f = 0; f < LADE_FIELDS_MAX; f++) {
+        const size_t used = strlen(text);
+        (void)snprintf(text + used, sizeof text - used, "%sf%d=@/v,f%d.offsets=@/o", f ? "," : "", f, f);
+    }
+    struct lade_source *source = open_good(text);
+    cr_assert_eq(lade_source_schema(source)->fields, LADE_FIELDS_MAX);
+    cr_assert_eq(lade_source_schema(source)->field[15].ragged_max, 2);
+    lade_source_close(source);
+}

@@ -377,7 +377,8 @@ Test(open, unknown_kinds_and_options)
     refused("cifar:x", LADE_INVALID, "'cifar:x' names no source");
     refused("synthetic:count=18446744073709551615", LADE_INVALID, "the number of samples is above 2^62");
     refused("synthetic:cuont=5", LADE_INVALID, "synthetic: does not take 'cuont=5'");
-    refused("synthetic:a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a", LADE_INVALID, "more than 24 items");
+    refused("synthetic:a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a", LADE_INVALID,
+            "more than 40 items");
 }
 
 /* A custom source: numbered samples without a label function, and a stream that ends. */

@@ -167,7 +167,8 @@ const char *lade_status_text(int status)
     }
 NEVER(int, lade_source_read,
       (struct lade_source * source, uint64_t i, void *to, int64_t *label, struct lade_error *error))
-NEVER(uint64_t, lade_source_key, (const struct lade_source *source, uint64_t i))
+NEVER(int, lade_source_read_key,
+      (const struct lade_source *source, uint64_t i, uint64_t *key, struct lade_error *error))
 NEVER(void, lade_source_name, (const struct lade_source *source, uint64_t i, char *to, size_t size))
 NEVER(int, lade_pipeline_run,
       (const struct lade_pipeline *pipeline, const struct lade_rng_context *rng, const void *from, void *to,
@@ -194,7 +195,8 @@ NEVER(int, lade_stream_next,
 
 NEVER(size_t, lade_fields_block, (const struct lade_loader *l))
 NEVER(bool, lade_fields_limits, (const struct lade_loader *l))
-NEVER(uint64_t, lade_fields_fit, (const struct lade_loader *l, const uint64_t *ids, uint64_t count))
+NEVER(uint64_t, lade_fields_fit,
+      (const struct lade_loader *l, struct lade_walk *walk, struct lade_cursor from, uint64_t *ids, uint64_t count))
 NEVER(bool, lade_fields_fill, (struct lade_worker * w, struct lade_batch_buffer *slot))
 NEVER(void, lade_fields_show, (struct lade_memory * m, const struct lade_batch_buffer *slot))
 

@@ -142,7 +142,11 @@ struct lade_loader_field {
 struct lade_loader_config {
     struct lade_source *source;
     const struct lade_pipeline *pipeline; /* NULL: samples unchanged */
-    struct lade_split *split;             /* NULL: the part is the whole source. Queried with lade_source_group() */
+    /*
+     * NULL: the part is the whole source. Queried with lade_source_group(). Where that reads a field, create reads it once
+     * for each sample, fails with its error if one cannot be read, and keeps one bit for each sample.
+     */
+    struct lade_split *split;
     unsigned part;
     uint64_t seed; /* any value, 0 included */
     /*

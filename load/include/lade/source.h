@@ -67,7 +67,7 @@ struct lade_source_info {
  * The functions of a custom source. Any number of threads call read and key concurrently. A function may be NULL: label
  * (the library reads the sample), name (the number), key (the number), next (not a stream), close (nothing to do),
  * gather (repeated reads). On an error gather sets *done to the index in ids of the sample that failed; after LADE_OK
- * *done is ignored. If there are classes, a sample whose label is negative or not less than classes is LADE_DAMAGED.
+ * *done is ignored. error is never NULL. If there are classes, a sample whose label is negative or not less than classes is LADE_DAMAGED.
  */
 struct lade_source_ops {
     int (*read)(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error);
@@ -106,6 +106,7 @@ struct lade_source;
  *   tar:FILES, with the same options but check
  *   npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]
  *
+ * npy: an item that is the name of an existing file as a whole, such as day=1.npy, is that file.
  * A backslash escapes a comma or backslash in a file name. docs/load.md lists the guarantees of each format.
  * LADE_OK
  * LADE_INVALID     the text is wrong, a folder has no images, or this build cannot decode them.
@@ -228,8 +229,8 @@ LADE_API uint64_t lade_source_synthetic_seed(const struct lade_source *source);
 LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source, uint64_t i);
 
 /*
- * A custom source. info is copied, but not what it points to: self and the objects that info points to must live until
- * close. On failure close is not called.
+ * A custom source. ops, info, its schema and the fields are copied; self, alloc, kind, class_names and the names of fields
+ * must live until close. On failure close is not called.
  * LADE_OK
  * LADE_INVALID     neither read nor next, next without an endless count or the reverse, no samples, a shape that does
  *                  not match bytes, more than LADE_CLASSES_MAX classes, or a schema that is wrong: no field or more than
@@ -319,7 +320,8 @@ LADE_API uint64_t lade_source_key(const struct lade_source *source, uint64_t i);
 
 /*
  * The number that a split routes sample i by: equal for all samples of a group, see lade_schema.group; without one the
- * key. Of integers the value, of other fields a hash of the bytes.
+ * key. Of integers the value, of other fields a hash of the bytes; i if it cannot be read. A loader does not use that i:
+ * its creation fails with the error of the source.
  */
 LADE_API uint64_t lade_source_group(const struct lade_source *source, uint64_t i);
 
