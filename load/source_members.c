@@ -47,6 +47,8 @@ static int locate_one(void *context, const char *name, size_t length, const stru
         const struct lade_value_field *field = &l->m->field[f];
         if (!lade_members_matches(field, name, length))
             continue;
+        if (value->fault)
+            return lade_fail(error, LADE_DAMAGED, value->file, value->offset, "%s", value->fault);
         if (l->value[f].data)
             return lade_fail(error, LADE_DAMAGED, value->file, value->offset, "field '%.64s' is there twice",
                              field->field.name);
@@ -182,6 +184,13 @@ static uint64_t key_members(void *self, uint64_t i)
     return hash;
 }
 
+void lade_members_drop_names(struct lade_members *m, unsigned f)
+{
+    lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].field.name);
+    lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].lookup);
+    lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].member);
+}
+
 static void close_members(void *self)
 {
     struct lade_members *m = self;
@@ -192,9 +201,7 @@ static void close_members(void *self)
     lade_heap_put(m->alloc, m->start);
     for (unsigned f = 0; f < m->fields; f++) {
         lade_heap_put(m->alloc, m->length[f]);
-        lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].field.name);
-        lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].lookup);
-        lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].member);
+        lade_members_drop_names(m, f);
     }
     lade_heap_put(m->alloc, m);
 }

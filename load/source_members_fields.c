@@ -67,6 +67,13 @@ static int add_field(struct find *find, const char *name, size_t length, enum la
     return name_field(m, f, text, error);
 }
 
+static void remove_field(struct lade_members *m, unsigned f)
+{
+    lade_members_drop_names(m, f);
+    m->fields--;
+    memmove(&m->field[f], &m->field[f + 1], (m->fields - f) * sizeof *m->field);
+}
+
 static int add_member(void *context, const char *name, size_t length)
 {
     struct find *find = context;
@@ -97,6 +104,10 @@ static int find_one(void *context, const char *name, size_t length, const struct
     struct find *find = context;
     char text[NAME_MAX_LENGTH + 1] = "";
 
+    if (value->fault) { /* left out; the reason is of use if nothing else is found */
+        (void)lade_fail(error, LADE_DAMAGED, value->file, value->offset, "%s", value->fault);
+        return LADE_OK;
+    }
     if (length <= NAME_MAX_LENGTH)
         memcpy(text, name, length);
     const enum lade_value_kind kind = find->m->format->kind_of(text, value);
@@ -110,6 +121,19 @@ static int find_one(void *context, const char *name, size_t length, const struct
     return add_field(find, name, length, kind, error);
 }
 
+/* A field that can be read in some samples only is left out. */
+static int remove_one(void *context, const char *name, size_t length, const struct lade_value *value,
+                      struct lade_error *error)
+{
+    struct find *find = context;
+
+    (void)error;
+    for (unsigned f = find->m->fields; value->fault && f-- > 0;)
+        if (lade_members_matches(&find->m->field[f], name, length))
+            remove_field(find->m, f);
+    return LADE_OK;
+}
+
 static int kind_one(void *context, const char *name, size_t length, const struct lade_value *value,
                     struct lade_error *error)
 {
@@ -117,7 +141,7 @@ static int kind_one(void *context, const char *name, size_t length, const struct
     char text[NAME_MAX_LENGTH + 1] = "";
 
     (void)error;
-    if (length > NAME_MAX_LENGTH)
+    if (length > NAME_MAX_LENGTH || value->fault)
         return LADE_OK;
     memcpy(text, name, length);
     for (unsigned f = 0; f < find->m->fields; f++) {
@@ -205,12 +229,14 @@ int lade_members_find(struct lade_members *m, const struct lade_members_config *
         if (declared ? all_typed(m) : i >= SAMPLES && m->fields > 0)
             break;
         status = visit(m, i, declared ? kind_one : find_one, &find, &inner);
-        if (status != LADE_OK && (why.status == LADE_OK || status != LADE_DAMAGED))
+        if (inner.status != LADE_OK && (why.status == LADE_OK || inner.status != LADE_DAMAGED))
             why = inner;
         if (status != LADE_OK && status != LADE_DAMAGED)
             break;
         status = LADE_OK;
     }
+    for (uint64_t i = 0; i < m->count && i < SAMPLES && status == LADE_OK && !declared; i++)
+        (void)visit(m, i, remove_one, &find, NULL);
     if (status == LADE_OK && m->fields == 0)
         status = why.status ? why.status
                             : lade_fail(&why, LADE_DAMAGED, m->file[0].name, 0, "the first samples have no values");

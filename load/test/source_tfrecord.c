@@ -164,6 +164,61 @@ Test(tfrecord, what_is_not_read, .init = setup, .fini = remove_folder)
     refuses("tfrecord:@/a", LADE_DAMAGED, 0, "ends inside a record");
 }
 
+static void add_strings(const char *name, unsigned count)
+{
+    static struct blob list, value;
+
+    list.size = value.size = 0;
+    add(&value, "a", 1);
+    for (unsigned i = 0; i < count; i++)
+        add_part(&list, 1, &value);
+    add_feature(&features, name, 1, &list);
+}
+
+/* A feature with lists of bytes and of integers. */
+static void add_two_lists(const char *name)
+{
+    static struct blob text, list, feature, entry;
+
+    text.size = list.size = feature.size = entry.size = 0;
+    add(&text, name, strlen(name));
+    add_part(&feature, 1, &list);
+    add_part(&feature, 3, &list);
+    add_part(&entry, 1, &text);
+    add_part(&entry, 2, &feature);
+    add_part(&features, 1, &entry);
+}
+
+/* Features that cannot be read matter only if they are wanted. */
+Test(tfrecord, unreadable_features, .init = setup, .fini = remove_folder)
+{
+    struct lade_error error;
+    uint8_t to[8];
+
+    for (int64_t i = 0; i < 3; i++) {
+        add_strings("some", i == 0 ? 1 : 2);
+        add_strings("several", i == 1 ? 1 : 2);
+        add_two_lists("two");
+        add_integers(&features, "label", &i, 1, true);
+        add_example(&file, &features);
+    }
+    put_file("a", file.data, file.size);
+    struct lade_source *source = open_file("tfrecord:@/a");
+    cr_assert_eq(lade_source_schema(source)->fields, 1);
+    check_field(source, 0, "label", LADE_I64, 0, 0, 0);
+    has(source, 2, 0, (int64_t[]){2}, 8);
+    lade_source_close(source);
+    source = open_file("tfrecord:@/a,field=label");
+    cr_assert_eq(lade_source_info(source)->classes, 3);
+    lade_source_close(source);
+    source = open_file("tfrecord:@/a,field=some");
+    has(source, 0, 0, "a", 1);
+    cr_assert_eq(read_part(source, 1, 0, 0, 1, to, &error), LADE_DAMAGED);
+    cr_assert_not_null(strstr(error.text, "a list of several byte strings is not read"), "%s", error.text);
+    lade_source_close(source);
+    refuses("tfrecord:@/a,field=two", LADE_DAMAGED, 63, "a feature has two lists");
+}
+
 /* Every prefix, in a block of exactly its size, so that a sanitizer detects the first byte read beyond it. */
 Test(tfrecord, cut_anywhere, .init = setup, .fini = remove_folder)
 {
