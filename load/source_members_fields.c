@@ -28,12 +28,11 @@ static char *copy_text(const struct lade_members *m, const char *text, size_t le
     return copy;
 }
 
-/* A field with the name "before.name", which looks for values named before, or just for name. */
-static int name_field(struct lade_members *m, struct lade_value_field *f, const char *name, struct lade_error *error)
+/* A field that looks for values of its name or, as a member of the JSON object, for those named "json". */
+static int name_field(struct lade_members *m, struct lade_value_field *f, const char *name, bool member,
+                      struct lade_error *error)
 {
-    const char *json = m->format->json;
-    const bool member = json && !strncmp(name, json, strlen(json)) && name[strlen(json)];
-    const size_t lookup = member ? strlen(json) - 1 : strlen(name);
+    const size_t lookup = member ? strlen(m->format->json) - 1 : strlen(name);
 
     f->alloc = m->alloc;
     f->field.name = copy_text(m, name, strlen(name));
@@ -43,7 +42,15 @@ static int name_field(struct lade_members *m, struct lade_value_field *f, const 
     return f->field.name && f->lookup && (f->member || !member) ? LADE_OK : lade_members_no_memory(error);
 }
 
-static int add_field(struct find *find, const char *name, size_t length, enum lade_value_kind kind,
+static void remove_field(struct lade_members *m, unsigned f)
+{
+    lade_members_drop_names(m, f);
+    m->fields--;
+    memmove(&m->field[f], &m->field[f + 1], (m->fields - f) * sizeof *m->field);
+}
+
+/* A value of its own goes before a member of the JSON object that has the same name. */
+static int add_field(struct find *find, const char *name, size_t length, enum lade_value_kind kind, bool member,
                      struct lade_error *error)
 {
     struct lade_members *m = find->m;
@@ -56,22 +63,18 @@ static int add_field(struct find *find, const char *name, size_t length, enum la
     memcpy(text, name, length);
     text[length] = 0;
     for (unsigned f = 0; f < m->fields; f++)
-        if (!strcmp(m->field[f].field.name, text))
-            return LADE_OK;
+        if (!strcmp(m->field[f].field.name, text)) {
+            if (member || !m->field[f].member)
+                return LADE_OK;
+            remove_field(m, f);
+        }
     if (m->fields == LADE_FIELDS_MAX)
         return lade_fail(error, LADE_INVALID, m->format->kind, LADE_NO_OFFSET,
                          "there are more than %d fields; field=NAME chooses some", LADE_FIELDS_MAX);
     struct lade_value_field *f = &m->field[m->fields];
     *f = (struct lade_value_field){
         .field = {.dtype = LADE_U8}, .kind = kind, .size = find->config->size, .scaled = find->config->size.height > 0};
-    return name_field(m, f, text, error);
-}
-
-static void remove_field(struct lade_members *m, unsigned f)
-{
-    lade_members_drop_names(m, f);
-    m->fields--;
-    memmove(&m->field[f], &m->field[f + 1], (m->fields - f) * sizeof *m->field);
+    return name_field(m, f, text, member, error);
 }
 
 static int add_member(void *context, const char *name, size_t length)
@@ -85,7 +88,7 @@ static int add_member(void *context, const char *name, size_t length)
         return LADE_OK; /* left out: it can be declared under no name */
     memcpy(text, json, before);
     memcpy(text + before, name, length);
-    return add_field(find, text, before + length, LADE_VALUE_JSON, find->error);
+    return add_field(find, text, before + length, LADE_VALUE_JSON, true, find->error);
 }
 
 /* Whether it is an object: then its members are the fields. */
@@ -118,7 +121,7 @@ static int find_one(void *context, const char *name, size_t length, const struct
         find->error = error;
         return lade_json_members(value, add_member, find, error);
     }
-    return add_field(find, name, length, kind, error);
+    return add_field(find, name, length, kind, false, error);
 }
 
 /* A field that can be read in some samples only is left out. */
@@ -154,11 +157,11 @@ static int kind_one(void *context, const char *name, size_t length, const struct
     return LADE_OK;
 }
 
-static int visit(struct lade_members *m, uint64_t i, lade_visitor *visitor, struct find *find, struct lade_error *error)
+static int visit(struct lade_members *m, uint64_t i, lade_visitor *visitor, void *context, struct lade_error *error)
 {
     const struct lade_bytes file = m->file[m->start[i] / LADE_MEMBERS_FILE];
 
-    return m->format->visit(file, m->start[i] & (LADE_MEMBERS_FILE - 1), false, visitor, find, error);
+    return m->format->visit(file, m->start[i] & (LADE_MEMBERS_FILE - 1), false, visitor, context, error);
 }
 
 /* The label comes last, images first; all else by name. */
@@ -181,13 +184,42 @@ static void sort_fields(struct lade_members *m, const char *label)
         }
 }
 
+struct named {
+    struct lade_value_field field;
+    bool found;
+};
+
+static int note_name(void *context, const char *name, size_t length, const struct lade_value *value,
+                     struct lade_error *error)
+{
+    struct named *n = context;
+
+    (void)value, (void)error;
+    n->found = n->found || lade_members_matches(&n->field, name, length);
+    return LADE_OK;
+}
+
+/* Whether a declared field is a member of the JSON object: none of the first samples has a value of its name. */
+static bool is_member(struct lade_members *m, const char *name)
+{
+    const char *json = m->format->json;
+    struct named named = {.field.lookup = name, .found = false};
+
+    if (!json || strncmp(name, json, strlen(json)) != 0 || !name[strlen(json)])
+        return false;
+    for (uint64_t i = 0; i < m->count && i < SAMPLES && !named.found; i++)
+        (void)visit(m, i, note_name, &named, NULL);
+    return !named.found;
+}
+
 static int take_declared(struct lade_members *m, const struct lade_members_config *config, struct lade_error *error)
 {
     int status = LADE_OK;
 
     for (unsigned f = 0; f < config->fields && status == LADE_OK; f++) {
         m->field[f] = config->field[f];
-        status = name_field(m, &m->field[f], config->field[f].field.name, error);
+        const char *name = config->field[f].field.name;
+        status = name_field(m, &m->field[f], name, is_member(m, name), error);
         m->field[f].size = config->size;
         m->field[f].scaled = config->size.height > 0;
         if (m->field[f].member)

@@ -267,7 +267,7 @@ static int next_sample(struct lade_bytes file, uint64_t *at, uint64_t *begin, st
 static int visit_member(struct lade_bytes file, struct member *m, lade_visitor *visitor, void *context,
                         struct lade_error *error)
 {
-    const struct lade_value value = {file.data + m->data, (size_t)m->size, m->data, file.name, LADE_VALUE_RAW};
+    const struct lade_value value = {file.data + m->data, (size_t)m->size, m->data, file.name, LADE_VALUE_RAW, NULL};
     char *name = m->name + m->key + 1;
 
     for (char *c = name; *c; c++)

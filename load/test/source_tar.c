@@ -110,6 +110,28 @@ Test(tar, npy_and_json, .init = setup, .fini = remove_folder)
     lade_source_close(source);
 }
 
+/* "json.txt" is a member of the object "json" only if no value has that name. */
+Test(tar, names_like_json, .init = setup, .fini = remove_folder)
+{
+    add_file(&file, "1.json", "{\"txt\": 5, \"a\": 7}");
+    add_file(&file, "1.json.txt", "text");
+    add_file(&file, "2.json.txt", "more");
+    add_file(&file, "2.json", "{\"txt\": 6, \"a\": 8}");
+    put_file("a.tar", file.data, file.size);
+    struct lade_source *source = open_file("tar:@/a.tar");
+    cr_assert_eq(lade_source_schema(source)->fields, 2);
+    check_field(source, 0, "json.a", LADE_F64, 0, 0, 0);
+    check_field(source, 1, "json.txt", LADE_U8, 1, 4, 0);
+    has(source, 1, 0, (double[]){8}, 8);
+    has(source, 0, 1, "text", 4);
+    has(source, 1, 1, "more", 4);
+    lade_source_close(source);
+    source = open_file("tar:@/a.tar,field=json.txt:u8:4,field=json.a");
+    has(source, 1, 0, "more", 4);
+    has(source, 1, 1, (double[]){8}, 8);
+    lade_source_close(source);
+}
+
 Test(tar, damage, .init = setup, .fini = remove_folder)
 {
     uint8_t to[64];
@@ -176,7 +198,7 @@ Test(tar, cut_anywhere, .init = setup, .fini = remove_folder)
 
 static int json(const char *text, const char *member, struct lade_json *found, double *to)
 {
-    const struct lade_value value = {(const uint8_t *)text, strlen(text), 0, "f", LADE_VALUE_JSON};
+    const struct lade_value value = {(const uint8_t *)text, strlen(text), 0, "f", LADE_VALUE_JSON, NULL};
 
     return lade_json_numbers(found, &value, member, to, 0, 4, NULL);
 }
