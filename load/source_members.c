@@ -63,7 +63,7 @@ static int locate_one(void *context, const char *name, size_t length, const stru
 }
 
 /* The values of sample i, one for each field. */
-static int locate(const struct lade_members *m, uint64_t i, bool check, struct located *l, struct lade_error *error)
+static int locate(const struct lade_members *m, uint64_t i, struct located *l, struct lade_error *error)
 {
     uint64_t begin;
     const struct lade_bytes file = file_of(m, i, &begin);
@@ -71,7 +71,7 @@ static int locate(const struct lade_members *m, uint64_t i, bool check, struct l
     l->m = m;
     for (unsigned f = 0; f < m->fields; f++)
         l->value[f].data = NULL;
-    return m->format->visit(file, begin, check && m->check, locate_one, l, error);
+    return m->format->visit(file, begin, m->check, locate_one, l, error);
 }
 
 static int missing(const struct lade_members *m, uint64_t i, unsigned f, struct lade_error *error)
@@ -117,7 +117,7 @@ static int take_label(const struct lade_members *m, uint64_t i, const struct loc
 int lade_members_label(const struct lade_members *m, uint64_t i, int64_t *label, struct lade_error *error)
 {
     struct located l;
-    int status = locate(m, i, false, &l, error);
+    int status = locate(m, i, &l, error);
 
     return status == LADE_OK ? take_label(m, i, &l, label, error) : status;
 }
@@ -126,7 +126,7 @@ int lade_members_shape(const struct lade_members *m, uint64_t i, struct lade_sha
                        struct lade_error *error)
 {
     struct located l;
-    int status = locate(m, i, false, &l, error);
+    int status = locate(m, i, &l, error);
 
     for (unsigned f = 0; status == LADE_OK && f < m->fields; f++) {
         found[f] = l.value[f].data != NULL;
@@ -145,7 +145,7 @@ static int read_members(void *self, uint64_t i, const struct lade_view *views, s
 {
     const struct lade_members *m = self;
     struct located l;
-    int status = locate(m, i, true, &l, error);
+    int status = locate(m, i, &l, error);
 
     for (unsigned f = 0; status == LADE_OK && f < m->fields; f++)
         if (views[f].data)

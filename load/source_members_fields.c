@@ -161,7 +161,7 @@ static int visit(struct lade_members *m, uint64_t i, lade_visitor *visitor, void
 {
     const struct lade_bytes file = m->file[m->start[i] / LADE_MEMBERS_FILE];
 
-    return m->format->visit(file, m->start[i] & (LADE_MEMBERS_FILE - 1), false, visitor, context, error);
+    return m->format->visit(file, m->start[i] & (LADE_MEMBERS_FILE - 1), m->check, visitor, context, error);
 }
 
 /* The label comes last, images first; all else by name. */
