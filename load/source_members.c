@@ -122,6 +122,21 @@ int lade_members_label(const struct lade_members *m, uint64_t i, int64_t *label,
     return status == LADE_OK ? take_label(m, i, &l, label, error) : status;
 }
 
+/* Lengths have 32 bits in the index; only fields that may be ragged have any. */
+static int check_length(const struct lade_members *m, uint64_t i, unsigned f, const struct lade_value *value,
+                        const struct lade_shape *shape, struct lade_error *error)
+{
+    uint64_t steps = shape->dims ? shape->dim[0] : 1;
+
+    if (m->field[f].shaped)
+        (void)lade_value_steps(&m->field[f].field, shape, &steps);
+    if (!m->length[f] || steps <= UINT32_MAX)
+        return LADE_OK;
+    return lade_fail(error, LADE_DAMAGED, value->file, value->offset,
+                     "sample %llu has 2^32 steps or more of field '%.64s'", (unsigned long long)i,
+                     m->field[f].field.name);
+}
+
 int lade_members_shape(const struct lade_members *m, uint64_t i, struct lade_shape *shapes, bool *found,
                        struct lade_error *error)
 {
@@ -132,6 +147,8 @@ int lade_members_shape(const struct lade_members *m, uint64_t i, struct lade_sha
         found[f] = l.value[f].data != NULL;
         if (found[f])
             status = lade_value_shape(&m->field[f], &l.value[f], &shapes[f], error);
+        if (found[f] && status == LADE_OK)
+            status = check_length(m, i, f, &l.value[f], &shapes[f], error);
     }
     return status;
 }

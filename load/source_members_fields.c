@@ -333,11 +333,8 @@ static int measure_sample(struct lade_members *m, uint64_t i, struct seen *seen,
         if (status == LADE_OK && found[f])
             see(&m->field[f], &seen[f], &shapes[f], &length);
         seen[f].gap = seen[f].gap || (status == LADE_OK && !found[f]);
-        if (length > UINT32_MAX)
-            return lade_fail(error, LADE_LIMITED, m->format->kind, LADE_NO_OFFSET,
-                             "sample %llu has a field of 2^32 elements or more", (unsigned long long)i);
         if (m->length[f])
-            m->length[f][i] = (uint32_t)length;
+            m->length[f][i] = (uint32_t)length; /* lade_members_shape() has checked it */
     }
     return status;
 }

@@ -135,7 +135,7 @@ static inline void add_header(struct blob *b, const char *name, char type, size_
     unsigned sum = 0;
 
     memcpy(header, name, strnlen(name, 100));
-    snprintf((char *)header + 124, 12, "%011o", (unsigned)size);
+    snprintf((char *)header + 124, 12, "%011llo", (unsigned long long)size & 077777777777);
     memset(header + 148, ' ', 8);
     header[156] = (uint8_t)type;
     memcpy(header + 257, "ustar\0", 8);

@@ -132,6 +132,37 @@ Test(tar, names_like_json, .init = setup, .fini = remove_folder)
     lade_source_close(source);
 }
 
+/* A value of 2^32 bytes, which is a hole in the file: lengths have 32 bits. */
+Test(tar, too_long, .init = setup, .fini = remove_folder)
+{
+    uint8_t to[64];
+    struct lade_error error;
+    const uint64_t size = UINT64_C(1) << 32;
+
+    add_file(&file, "1.txt", "hello");
+    add_file(&file, "1.cls", "1");
+    add_file(&file, "2.cls", "1");
+    add_header(&file, "2.txt", '0', size, "");
+    put_file("a.tar", file.data, file.size);
+    cr_assert_eq(truncate(in_folder("@/a.tar"), (off_t)(file.size + size)), 0);
+    struct lade_source *source = open_file("tar:@/a.tar,field=txt,field=cls");
+    check_field(source, 0, "txt", LADE_U8, 1, 5, 0);
+    has(source, 0, 0, "hello", 5);
+    lade_source_close(source);
+    source = open_file("tar:@/a.tar,field=txt:u8:*,field=cls:int");
+    check_field(source, 0, "txt", LADE_U8, 0, 0, 5);
+    cr_assert_eq(steps_of(source, 0, 0), 5);
+    cr_assert_eq(steps_of(source, 1, 0), 0);
+    cr_assert_eq(read_part(source, 1, 0, 0, 0, to, &error), LADE_DAMAGED);
+    cr_assert_eq(error.offset, file.size, "%s", error.text);
+    lade_source_close(source);
+    file.size = 0;
+    add_header(&file, "2.txt", '0', size, "");
+    put_file("a.tar", file.data, file.size);
+    cr_assert_eq(truncate(in_folder("@/a.tar"), (off_t)(file.size + size)), 0);
+    refuses("tar:@/a.tar", LADE_DAMAGED, 512, "sample 0 has 2^32 steps or more of field 'txt'");
+}
+
 Test(tar, damage, .init = setup, .fini = remove_folder)
 {
     uint8_t to[64];
