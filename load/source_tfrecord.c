@@ -322,10 +322,10 @@ static int visit_record(struct lade_bytes file, uint64_t begin, bool check, lade
 {
     const uint8_t *data = file.data + begin + HEADER;
     const size_t length = (size_t)lade_read_number(file.data + begin, 8);
-    const struct wire example = {file.data, data, data + length, file.name, error};
 
     if (length > file.size - begin - HEADER - FOOTER) /* next_record() has checked it */
         return lade_fail(error, LADE_DAMAGED, file.name, begin, "has changed");
+    const struct wire example = {file.data, data, data + length, file.name, error};
     if (check && !checks(data, length))
         return lade_fail(error, LADE_DAMAGED, file.name, begin + HEADER + length,
                          "the checksum of a record's bytes is wrong");

@@ -248,6 +248,25 @@ Test(tfrecord, unreadable_features, .init = setup, .fini = remove_folder)
     refuses("tfrecord:@/a,field=two", LADE_DAMAGED, 63, "a feature has two lists");
 }
 
+/* A length that changes after it was checked. */
+Test(tfrecord, changes, .init = setup, .fini = remove_folder)
+{
+    const struct lade_members_config config = {.size = {.pixels_max = 100}};
+    struct lade_bytes *bytes = malloc(sizeof *bytes);
+    struct lade_source *source;
+    struct lade_error error;
+    uint8_t to[8];
+
+    numbers();
+    cr_assert_not_null(bytes);
+    *bytes = (struct lade_bytes){file.data, file.size, "changes"};
+    cr_assert_eq(lade_members_open(&source, &lade_tfrecord, &config, bytes, 1, false, &error), LADE_OK);
+    memset(file.data, 0xff, 8);
+    cr_assert_eq(read_part(source, 0, 0, 0, 1, to, &error), LADE_DAMAGED);
+    cr_assert_not_null(strstr(error.text, "has changed"), "%s", error.text);
+    lade_source_close(source);
+}
+
 /* Every prefix, in a block of exactly its size, so that a sanitizer detects the first byte read beyond it. */
 Test(tfrecord, cut_anywhere, .init = setup, .fini = remove_folder)
 {
