@@ -52,6 +52,27 @@ Test(tar, samples, .init = setup, .fini = remove_folder)
     lade_source_close(source);
 }
 
+/* WebDataset leaves out paths that match __[^/]*__($|/) at their start. */
+Test(tar, names_for_programs, .init = setup, .fini = remove_folder)
+{
+    static const char *const kept[] = {"a/__b__/1.x", "a__b__/2.x", "__a/__b/3.x", "___/4.x", "__5__.x", "a/__6.x__"};
+    static const char *const left[] = {"__a__/1.x", "____/2.x", "__3.x__", "__a__b__/c/4.x"};
+    char name[64];
+
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        add_file(&file, left[i], "");
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        add_file(&file, kept[i], "");
+    put_file("a.tar", file.data, file.size);
+    struct lade_source *source = open_file("tar:@/a.tar");
+    cr_assert_eq(lade_source_info(source)->count, sizeof kept / sizeof *kept);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        lade_source_name(source, i, name, sizeof name);
+        cr_assert_eq(strncmp(name, kept[i], strlen(name)), 0, "%s, not %s", name, kept[i]);
+    }
+    lade_source_close(source);
+}
+
 Test(tar, long_names, .init = setup, .fini = remove_folder)
 {
     static char name[300], pax[600];
