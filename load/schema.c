@@ -98,8 +98,6 @@ static int check_field(const struct lade_schema *schema, unsigned f, const char 
     return LADE_OK;
 }
 
-#define PIECE 256 /* bytes of a key that are read at a time */
-
 uint64_t lade_source_number(const struct lade_source *source, uint64_t i, unsigned field)
 {
     /* Reading does not change a source; only the callbacks take it without const. */
@@ -107,27 +105,31 @@ uint64_t lade_source_number(const struct lade_source *source, uint64_t i, unsign
     const struct lade_field *f = &source->field[field];
     const size_t step = lade_field_bytes(f);
     struct lade_view views[LADE_FIELDS_MAX] = {{0}}, *view = &views[field];
-    uint64_t length, hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a (Fowler, Noll, Vo 1991) */
-    uint8_t piece[PIECE];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a (Fowler, Noll, Vo 1991) */
+    uint8_t value[LADE_KEY_MAX];
     int64_t integer;
 
-    if (lade_source_length(reads, i, field, &length, NULL) != LADE_OK)
+    /* In one piece: each read can decode the whole record. lade_schema_check() bounds the bytes. */
+    if (lade_source_length(reads, i, field, &view->length, NULL) != LADE_OK)
         return i;
-    view->data = piece;
-    for (; view->from < length; view->from += view->length) {
-        view->length = length - view->from < PIECE / step ? length - view->from : PIECE / step;
-        if (lade_source_read_views(reads, i, views, NULL) != LADE_OK)
-            return i;
-        if (f->ragged_max == 0 && step == lade_dtype_size(f->dtype) && lade_dtype_is_integer(f->dtype)) {
-            if (lade_integer_at(f->dtype, piece, &integer))
-                return (uint64_t)integer;
-            memcpy(&length, piece, sizeof length); /* a LADE_U64 above 2^63 */
-            return length;
-        }
-        for (size_t b = 0; b < (size_t)view->length * step; b++)
-            hash = (hash ^ piece[b]) * UINT64_C(0x100000001b3);
+    view->data = value;
+    if (view->length > 0 && lade_source_read_views(reads, i, views, NULL) != LADE_OK)
+        return i;
+    if (f->ragged_max == 0 && step == lade_dtype_size(f->dtype) && lade_dtype_is_integer(f->dtype)) {
+        if (lade_integer_at(f->dtype, value, &integer))
+            return (uint64_t)integer;
+        memcpy(&hash, value, sizeof hash); /* a LADE_U64 above 2^63 */
+        return hash;
     }
+    for (size_t b = 0; b < (size_t)view->length * step; b++)
+        hash = (hash ^ value[b]) * UINT64_C(0x100000001b3);
     return hash;
+}
+
+/* Of a value of the field, at most; check_field() has checked that it fits. */
+static uint64_t value_bytes(const struct lade_field *field)
+{
+    return lade_field_bytes(field) * (field->ragged_max ? field->ragged_max : 1);
 }
 
 static bool is_field(const struct lade_schema *schema, int field)
@@ -149,10 +151,10 @@ int lade_schema_check(const struct lade_schema *schema, const char *kind, struct
                          schema->fields);
     const int keys[] = {schema->key, schema->group};
     for (int k = 0; k < 2; k++)
-        if (keys[k] != LADE_NO_FIELD && lade_field_bytes(&schema->field[keys[k]]) > PIECE)
-            return lade_fail(error, LADE_INVALID, kind, LADE_NO_OFFSET,
-                             "field '%s' is a key or group, but a value, or a step of it, has more than %d bytes",
-                             schema->field[keys[k]].name, PIECE);
+        if (keys[k] != LADE_NO_FIELD && value_bytes(&schema->field[keys[k]]) > LADE_KEY_MAX)
+            return lade_fail(error, LADE_LIMITED, kind, LADE_NO_OFFSET,
+                             "field '%s' is a key or group, but a value can have more than %d bytes",
+                             schema->field[keys[k]].name, LADE_KEY_MAX);
     if (schema->label == LADE_NO_FIELD)
         return LADE_OK;
     const struct lade_field *label = &schema->field[schema->label];

@@ -16,7 +16,7 @@ struct lade_source {
     const struct lade_alloc *alloc; /* NULL: the C library's, here and below */
 };
 
-/* LADE_OK, or LADE_INVALID with the field that is wrong. */
+/* LADE_OK, or LADE_INVALID with the field that is wrong, or LADE_LIMITED with a key or group that is too long. */
 int lade_schema_check(const struct lade_schema *schema, const char *kind, struct lade_error *error);
 /* Sets schema and fields of a source whose info is set and checked. */
 void lade_source_describe(struct lade_source *source);
