@@ -49,6 +49,13 @@ static void remove_field(struct lade_members *m, unsigned f)
     memmove(&m->field[f], &m->field[f + 1], (m->fields - f) * sizeof *m->field);
 }
 
+/* Names that field= cannot have are left out when fields are discovered. */
+static bool can_be_declared(const char *name, size_t length)
+{
+    return length > 0 && length <= NAME_MAX_LENGTH && !memchr(name, 0, length) && !memchr(name, ';', length) &&
+           !memchr(name, ':', length);
+}
+
 /* A value of its own goes before a member of the JSON object that has the same name. */
 static int add_field(struct find *find, const char *name, size_t length, enum lade_value_kind kind, bool member,
                      struct lade_error *error)
@@ -56,10 +63,12 @@ static int add_field(struct find *find, const char *name, size_t length, enum la
     struct lade_members *m = find->m;
     char text[NAME_MAX_LENGTH + 1];
 
-    if (length == 0 || length > NAME_MAX_LENGTH || memchr(name, 0, length))
-        return lade_fail(error, LADE_INVALID, m->format->kind, LADE_NO_OFFSET,
-                         "a value has an empty name, or one of more than %d characters; field=NAME chooses fields",
-                         NAME_MAX_LENGTH);
+    if (!can_be_declared(name, length)) { /* left out; the reason is of use if nothing else is found */
+        (void)lade_fail(
+            error, LADE_DAMAGED, m->file[0].name, LADE_NO_OFFSET,
+            "a value has an empty name, one of more than %d characters, or one with ; or :", NAME_MAX_LENGTH);
+        return LADE_OK;
+    }
     memcpy(text, name, length);
     text[length] = 0;
     for (unsigned f = 0; f < m->fields; f++)
@@ -85,7 +94,7 @@ static int add_member(void *context, const char *name, size_t length)
     const size_t before = strlen(json);
 
     if (length == 0 || before + length > NAME_MAX_LENGTH || memchr(name, '\\', length))
-        return LADE_OK; /* left out: it can be declared under no name */
+        return LADE_OK;
     memcpy(text, json, before);
     memcpy(text + before, name, length);
     return add_field(find, text, before + length, LADE_VALUE_JSON, true, find->error);

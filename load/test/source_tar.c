@@ -73,6 +73,30 @@ Test(tar, names_for_programs, .init = setup, .fini = remove_folder)
     lade_source_close(source);
 }
 
+/* Members whose names cannot be those of fields do not prevent opening the others. */
+Test(tar, odd_names, .init = setup, .fini = remove_folder)
+{
+    char name[80] = "1.";
+
+    memset(name + 2, 'n', 64);
+    add_file(&file, name, "x");
+    add_file(&file, "1.a;b", "x");
+    add_file(&file, "1.a:b", "x");
+    add_file(&file, "1.", "x");
+    add_file(&file, "1.json", "{\"c;d\": 1}");
+    put_file("a.tar", file.data, file.size);
+    refuses("tar:@/a.tar", LADE_DAMAGED, LADE_NO_OFFSET, "a value has an empty name, one of more than 63 characters");
+    add_file(&file, "1.txt", "text");
+    put_file("a.tar", file.data, file.size);
+    struct lade_source *source = open_file("tar:@/a.tar");
+    cr_assert_eq(lade_source_schema(source)->fields, 1);
+    check_field(source, 0, "txt", LADE_U8, 1, 4, 0);
+    lade_source_close(source);
+    source = open_file("tar:@/a.tar,field=txt:u8:4");
+    has(source, 0, 0, "text", 4);
+    lade_source_close(source);
+}
+
 Test(tar, long_names, .init = setup, .fini = remove_folder)
 {
     static char name[300], pax[600];
