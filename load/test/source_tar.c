@@ -97,6 +97,16 @@ Test(tar, odd_names, .init = setup, .fini = remove_folder)
     lade_source_close(source);
 }
 
+Test(tar, largest_number, .init = setup, .fini = remove_folder)
+{
+    add_file(&file, "1.txt", "text");
+    put_file("a-18446744073709551614", file.data, file.size);
+    put_file("a-18446744073709551615", file.data, file.size);
+    struct lade_source *source = open_file("tar:@/a-{18446744073709551614..18446744073709551615}");
+    cr_assert_eq(lade_source_info(source)->count, 2);
+    lade_source_close(source);
+}
+
 Test(tar, long_names, .init = setup, .fini = remove_folder)
 {
     static char name[300], pax[600];
