@@ -270,7 +270,7 @@ Test(tfrecord, changes, .init = setup, .fini = remove_folder)
 /* Every prefix, in a block of exactly its size, so that a sanitizer detects the first byte read beyond it. */
 Test(tfrecord, cut_anywhere, .init = setup, .fini = remove_folder)
 {
-    unsigned opened = 0;
+    unsigned opened = 0, samples = 0;
 
     numbers();
     for (size_t size = 1; size <= file.size; size++) {
@@ -285,8 +285,10 @@ Test(tfrecord, cut_anywhere, .init = setup, .fini = remove_folder)
         int status = lade_members_open(&source, &lade_tfrecord, &config, bytes, 1, false, &error);
         opened += status == LADE_OK;
         cr_assert(status == LADE_OK || (status == LADE_DAMAGED && error.offset <= size), "%s", error.text);
+        samples += status == LADE_OK ? read_all(source) : 0;
         lade_source_close(source);
         free(copy);
     }
     cr_assert_eq(opened, 2, "after each whole record");
+    cr_assert_eq(samples, 1 + 2);
 }
