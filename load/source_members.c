@@ -237,12 +237,23 @@ static int add_start(struct lade_members *m, uint64_t start, struct lade_error *
     return LADE_OK;
 }
 
+/* The program that compressed the file, or NULL. */
+static const char *packer_of(struct lade_bytes file)
+{
+    static const uint8_t gzip[2] = {0x1f, 0x8b}, zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
+
+    if (file.size >= sizeof gzip && !memcmp(file.data, gzip, sizeof gzip))
+        return "gzip";
+    return file.size >= sizeof zstd && !memcmp(file.data, zstd, sizeof zstd) ? "zstd" : NULL;
+}
+
 /* Where each sample begins. */
 static int scan(struct lade_members *m, struct lade_error *error)
 {
     int status = LADE_OK;
 
     for (uint64_t i = 0; i < m->files && status == LADE_OK; i++) {
+        const uint64_t before = m->count;
         uint64_t at = 0, begin = 0;
         if (m->file[i].size >= LADE_MEMBERS_FILE)
             return lade_fail(error, LADE_LIMITED, m->file[i].name, LADE_NO_OFFSET, "has 2^48 bytes or more");
@@ -250,6 +261,9 @@ static int scan(struct lade_members *m, struct lade_error *error)
                (status = add_start(m, i * LADE_MEMBERS_FILE + begin, error)) == LADE_OK)
             continue;
         status = status == LADE_EMPTY ? LADE_OK : status;
+        if (status == LADE_DAMAGED && m->count == before && packer_of(m->file[i]))
+            return lade_fail(error, status, m->file[i].name, 0, "is compressed by %s; unpack it first",
+                             packer_of(m->file[i]));
     }
     if (status == LADE_OK && m->count == 0)
         status = lade_fail(error, LADE_DAMAGED, m->file[0].name, 0, "there are no samples");
