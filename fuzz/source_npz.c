@@ -13,7 +13,7 @@ static void check_npz(struct lade_bytes bytes, bool some)
     static const char *const names[] = {"a", "b"};
     static struct lade_npz npz;
     struct lade_error error = {.status = 0};
-    int status = lade_npz_parse(&npz, bytes, names, some ? 2 : 0, LIMIT, NULL, &error);
+    int status = lade_npz_parse(&npz, bytes, names, some ? 2 : 0, LIMIT, false, NULL, &error);
 
     if (status != LADE_OK)
         check_error(status, &error, bytes.size);

@@ -22,7 +22,9 @@ static void check_megatron(const uint8_t *choice, struct lade_bytes bytes)
     }
     must(m.count > 0 && m.longest > 0);
     for (uint64_t i = 0; i < m.count; i++) {
-        const uint64_t length = lade_megatron_length(&m, i), from = choice[2] < length ? choice[2] : 0;
+        uint64_t length;
+        must(lade_megatron_length(&m, i, &length, &error) == LADE_OK);
+        const uint64_t from = choice[2] < length ? choice[2] : 0;
         must(length <= m.longest && length * lade_dtype_size(m.dtype) <= tokens);
         uint8_t *to = malloc((size_t)(length - from) * lade_dtype_size(m.dtype) + 1);
         must(to);

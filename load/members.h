@@ -31,7 +31,9 @@ int lade_members_measure(struct lade_members *members, const struct lade_members
 
 /* Whether the field looks for values of this name. */
 bool lade_members_matches(const struct lade_value_field *field, const char *name, size_t length);
-/* Shapes of the values of sample i; found: whether it has the value. */
+/* Frees the names of a field. */
+void lade_members_drop_names(struct lade_members *members, unsigned field);
+/* Shapes of the values of sample i; found: whether it has the value. A length of 2^32 or more is damage. */
 int lade_members_shape(const struct lade_members *members, uint64_t i, struct lade_shape *shapes, bool *found,
                        struct lade_error *error);
 int lade_members_label(const struct lade_members *members, uint64_t i, int64_t *label, struct lade_error *error);

@@ -98,8 +98,6 @@ static int check_field(const struct lade_schema *schema, unsigned f, const char 
     return LADE_OK;
 }
 
-#define PIECE 256 /* bytes of a key that are read at a time */
-
 int lade_source_number(const struct lade_source *source, uint64_t i, unsigned field, uint64_t *number,
                        struct lade_error *error)
 {
@@ -108,31 +106,36 @@ int lade_source_number(const struct lade_source *source, uint64_t i, unsigned fi
     const struct lade_field *f = &source->field[field];
     const size_t step = lade_field_bytes(f);
     struct lade_view views[LADE_FIELDS_MAX] = {{0}}, *view = &views[field];
-    uint64_t length, hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a (Fowler, Noll, Vo 1991) */
-    uint8_t piece[PIECE];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a (Fowler, Noll, Vo 1991) */
+    uint8_t value[LADE_KEY_MAX];
     int64_t integer;
 
-    int status = lade_source_length(reads, i, field, &length, error);
+    /* In one piece: each read can decode the whole record. lade_schema_check() bounds the bytes. */
+    int status = lade_source_length(reads, i, field, &view->length, error);
     if (status != LADE_OK)
         return status;
-    view->data = piece;
-    for (; view->from < length; view->from += view->length) {
-        view->length = length - view->from < PIECE / step ? length - view->from : PIECE / step;
+    view->data = value;
+    if (view->length > 0)
         status = lade_source_read_views(reads, i, views, error);
-        if (status != LADE_OK)
-            return status;
-        if (f->ragged_max == 0 && step == lade_dtype_size(f->dtype) && lade_dtype_is_integer(f->dtype)) {
-            if (lade_integer_at(f->dtype, piece, &integer))
-                *number = (uint64_t)integer;
-            else
-                memcpy(number, piece, sizeof *number); /* a LADE_U64 above 2^63 */
-            return LADE_OK;
-        }
-        for (size_t b = 0; b < (size_t)view->length * step; b++)
-            hash = (hash ^ piece[b]) * UINT64_C(0x100000001b3);
+    if (status != LADE_OK)
+        return status;
+    if (f->ragged_max == 0 && step == lade_dtype_size(f->dtype) && lade_dtype_is_integer(f->dtype)) {
+        if (lade_integer_at(f->dtype, value, &integer))
+            *number = (uint64_t)integer;
+        else
+            memcpy(number, value, sizeof *number); /* a LADE_U64 above 2^63 */
+        return LADE_OK;
     }
+    for (size_t b = 0; b < (size_t)view->length * step; b++)
+        hash = (hash ^ value[b]) * UINT64_C(0x100000001b3);
     *number = hash;
     return LADE_OK;
+}
+
+/* Of a value of the field, at most; check_field() has checked that it fits. */
+static uint64_t value_bytes(const struct lade_field *field)
+{
+    return lade_field_bytes(field) * (field->ragged_max ? field->ragged_max : 1);
 }
 
 static bool is_field(const struct lade_schema *schema, int field)
@@ -154,10 +157,10 @@ int lade_schema_check(const struct lade_schema *schema, const char *kind, struct
                          schema->fields);
     const int keys[] = {schema->key, schema->group};
     for (int k = 0; k < 2; k++)
-        if (keys[k] != LADE_NO_FIELD && lade_field_bytes(&schema->field[keys[k]]) > PIECE)
-            return lade_fail(error, LADE_INVALID, kind, LADE_NO_OFFSET,
-                             "field '%s' is a key or group, but a value, or a step of it, has more than %d bytes",
-                             schema->field[keys[k]].name, PIECE);
+        if (keys[k] != LADE_NO_FIELD && value_bytes(&schema->field[keys[k]]) > LADE_KEY_MAX)
+            return lade_fail(error, LADE_LIMITED, kind, LADE_NO_OFFSET,
+                             "field '%s' is a key or group, but a value can have more than %d bytes",
+                             schema->field[keys[k]].name, LADE_KEY_MAX);
     if (schema->label == LADE_NO_FIELD)
         return LADE_OK;
     const struct lade_field *label = &schema->field[schema->label];

@@ -22,7 +22,7 @@ static inline struct lade_error *lade_error_or(struct lade_error *error, struct 
     return error ? error : scratch;
 }
 
-/* LADE_OK, or LADE_INVALID with the field that is wrong. */
+/* LADE_OK, or LADE_INVALID with the field that is wrong, or LADE_LIMITED with a key or group that is too long. */
 int lade_schema_check(const struct lade_schema *schema, const char *kind, struct lade_error *error);
 /* Sets schema and fields of a source whose info is set and checked. */
 void lade_source_describe(struct lade_source *source);

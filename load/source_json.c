@@ -3,9 +3,11 @@
  * Numbers in JSON (RFC 8259): a number, an array of numbers, or such a member of an object. The whole text is checked.
  * Numbers longer than 120 characters and texts nested deeper than 64 are refused.
  */
+#define _GNU_SOURCE
 #include "source_members.h"
 
 #include <locale.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,17 +77,21 @@ static bool take_digits(struct reader *r)
     return r->at > begin;
 }
 
-/* The decimal point of strtod() is that of the locale. */
-static double convert(char *text)
-{
-    char *end, *point = strchr(text, '.');
-    double value = strtod(text, &end);
+/* The decimal point of strtod() is that of the program's locale, which another thread may be changing. */
+static locale_t plain;
+static pthread_once_t plain_once = PTHREAD_ONCE_INIT;
 
-    if (*end && point) {
-        *point = *localeconv()->decimal_point;
-        value = strtod(text, &end);
-    }
-    return value;
+static void make_plain(void)
+{
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static bool convert(const char *text, double *to)
+{
+    (void)pthread_once(&plain_once, make_plain);
+    if (plain != (locale_t)0)
+        *to = strtod_l(text, NULL, plain);
+    return plain != (locale_t)0;
 }
 
 static bool begins_number(struct reader *r)
@@ -119,8 +125,9 @@ static int take_number(struct reader *r, double *to)
         return wrong(r, "a number of more than 120 characters");
     memcpy(text, begin, length);
     text[length] = 0;
-    *to = convert(text);
-    return LADE_OK;
+    if (convert(text, to))
+        return LADE_OK;
+    return lade_fail(r->error, LADE_NO_MEMORY, r->value->file, LADE_NO_OFFSET, "out of memory");
 }
 
 static int skip_value(struct reader *r, unsigned depth);

@@ -120,32 +120,54 @@ int lade_megatron_parse(struct lade_megatron *m, struct lade_bytes index, struct
     return status;
 }
 
-uint64_t lade_megatron_length(const struct lade_megatron *m, uint64_t i)
+/* Where sample i is. The index is checked again: it is mapped, so another process can have changed it. */
+static int find_sample(const struct lade_megatron *m, uint64_t i, uint64_t *at, uint64_t *length,
+                       struct lade_error *error)
 {
-    if (!m->whole)
-        return length_at(m, i);
-    const uint64_t from = document_at(m, i), to = document_at(m, i + 1);
-    return from == to
-               ? 0
-               : length_at(m, to - 1) + (pointer_at(m, to - 1) - pointer_at(m, from)) / lade_dtype_size(m->dtype);
+    const size_t width = lade_dtype_size(m->dtype);
+    const uint64_t first = m->whole ? document_at(m, i) : i, end = m->whole ? document_at(m, i + 1) : i + 1;
+
+    *at = *length = 0;
+    if (first == end)
+        return LADE_OK;
+    if (first > end || end > m->sequences)
+        return wrong(m, m->documents_at + 8 * i, "has changed: the documents are not in order", error);
+    const uint64_t begin = pointer_at(m, first), last = pointer_at(m, end - 1), steps = length_at(m, end - 1);
+    if (begin > last || last > m->data.size || (m->data.size - last) / width < steps)
+        return wrong(m, m->pointers_at + 8 * (end - 1), "has changed: a sequence lies outside the file of tokens",
+                     error);
+    if ((last - begin) / width + steps > m->longest)
+        return wrong(m, m->lengths_at + 4 * (end - 1), "has changed: a sample is longer than all were", error);
+    *at = begin;
+    *length = (last - begin) / width + steps;
+    return LADE_OK;
+}
+
+int lade_megatron_length(const struct lade_megatron *m, uint64_t i, uint64_t *length, struct lade_error *error)
+{
+    uint64_t at;
+
+    return find_sample(m, i, &at, length, error);
 }
 
 int lade_megatron_read(const struct lade_megatron *m, uint64_t i, const struct lade_view *view,
                        struct lade_error *error)
 {
-    const uint64_t length = lade_megatron_length(m, i);
     const size_t width = lade_dtype_size(m->dtype);
+    uint64_t at, length;
 
     if (!view->data)
         return LADE_OK;
+    int status = find_sample(m, i, &at, &length, error);
+    if (status != LADE_OK)
+        return status;
     if (view->from > length || view->length > length - view->from)
         return lade_fail(error, LADE_INVALID, m->data.name, LADE_NO_OFFSET,
                          "sample %llu has %llu tokens, fewer than the view asks for", (unsigned long long)i,
                          (unsigned long long)length);
     if (view->length == 0)
         return LADE_OK;
-    const uint64_t at = pointer_at(m, m->whole ? document_at(m, i) : i) + view->from * width;
-    memcpy(view->data, m->data.data + at, (size_t)view->length * width);
+    memcpy(view->data, m->data.data + at + view->from * width, (size_t)view->length * width);
     if (lade_machine_is_big())
         lade_swap_elements(view->data, (size_t)view->length * width, (unsigned)width);
     return LADE_OK;
@@ -162,9 +184,8 @@ static int length_megatron(void *self, uint64_t i, unsigned field, uint64_t *len
 {
     const struct megatron_source *s = self;
 
-    (void)field, (void)error;
-    *length = lade_megatron_length(&s->m, i);
-    return LADE_OK;
+    (void)field;
+    return lade_megatron_length(&s->m, i, length, error);
 }
 
 static int read_megatron(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error)

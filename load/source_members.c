@@ -47,6 +47,8 @@ static int locate_one(void *context, const char *name, size_t length, const stru
         const struct lade_value_field *field = &l->m->field[f];
         if (!lade_members_matches(field, name, length))
             continue;
+        if (value->fault)
+            return lade_fail(error, LADE_DAMAGED, value->file, value->offset, "%s", value->fault);
         if (l->value[f].data)
             return lade_fail(error, LADE_DAMAGED, value->file, value->offset, "field '%.64s' is there twice",
                              field->field.name);
@@ -61,7 +63,7 @@ static int locate_one(void *context, const char *name, size_t length, const stru
 }
 
 /* The values of sample i, one for each field. */
-static int locate(const struct lade_members *m, uint64_t i, bool check, struct located *l, struct lade_error *error)
+static int locate(const struct lade_members *m, uint64_t i, struct located *l, struct lade_error *error)
 {
     uint64_t begin;
     const struct lade_bytes file = file_of(m, i, &begin);
@@ -69,7 +71,7 @@ static int locate(const struct lade_members *m, uint64_t i, bool check, struct l
     l->m = m;
     for (unsigned f = 0; f < m->fields; f++)
         l->value[f].data = NULL;
-    return m->format->visit(file, begin, check && m->check, locate_one, l, error);
+    return m->format->visit(file, begin, m->check, locate_one, l, error);
 }
 
 static int missing(const struct lade_members *m, uint64_t i, unsigned f, struct lade_error *error)
@@ -115,21 +117,38 @@ static int take_label(const struct lade_members *m, uint64_t i, const struct loc
 int lade_members_label(const struct lade_members *m, uint64_t i, int64_t *label, struct lade_error *error)
 {
     struct located l;
-    int status = locate(m, i, false, &l, error);
+    int status = locate(m, i, &l, error);
 
     return status == LADE_OK ? take_label(m, i, &l, label, error) : status;
+}
+
+/* Lengths have 32 bits in the index; only fields that may be ragged have any. */
+static int check_length(const struct lade_members *m, uint64_t i, unsigned f, const struct lade_value *value,
+                        const struct lade_shape *shape, struct lade_error *error)
+{
+    uint64_t steps = shape->dims ? shape->dim[0] : 1;
+
+    if (m->field[f].shaped)
+        (void)lade_value_steps(&m->field[f].field, shape, &steps);
+    if (!m->length[f] || steps <= UINT32_MAX)
+        return LADE_OK;
+    return lade_fail(error, LADE_DAMAGED, value->file, value->offset,
+                     "sample %llu has 2^32 steps or more of field '%.64s'", (unsigned long long)i,
+                     m->field[f].field.name);
 }
 
 int lade_members_shape(const struct lade_members *m, uint64_t i, struct lade_shape *shapes, bool *found,
                        struct lade_error *error)
 {
     struct located l;
-    int status = locate(m, i, false, &l, error);
+    int status = locate(m, i, &l, error);
 
     for (unsigned f = 0; status == LADE_OK && f < m->fields; f++) {
         found[f] = l.value[f].data != NULL;
         if (found[f])
             status = lade_value_shape(&m->field[f], &l.value[f], &shapes[f], error);
+        if (found[f] && status == LADE_OK)
+            status = check_length(m, i, f, &l.value[f], &shapes[f], error);
     }
     return status;
 }
@@ -143,7 +162,7 @@ static int read_members(void *self, uint64_t i, const struct lade_view *views, s
 {
     const struct lade_members *m = self;
     struct located l;
-    int status = locate(m, i, true, &l, error);
+    int status = locate(m, i, &l, error);
 
     for (unsigned f = 0; status == LADE_OK && f < m->fields; f++)
         if (views[f].data)
@@ -182,6 +201,13 @@ static uint64_t key_members(void *self, uint64_t i)
     return hash;
 }
 
+void lade_members_drop_names(struct lade_members *m, unsigned f)
+{
+    lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].field.name);
+    lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].lookup);
+    lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].member);
+}
+
 static void close_members(void *self)
 {
     struct lade_members *m = self;
@@ -192,9 +218,7 @@ static void close_members(void *self)
     lade_heap_put(m->alloc, m->start);
     for (unsigned f = 0; f < m->fields; f++) {
         lade_heap_put(m->alloc, m->length[f]);
-        lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].field.name);
-        lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].lookup);
-        lade_heap_put(m->alloc, (void *)(uintptr_t)m->field[f].member);
+        lade_members_drop_names(m, f);
     }
     lade_heap_put(m->alloc, m);
 }
@@ -213,12 +237,23 @@ static int add_start(struct lade_members *m, uint64_t start, struct lade_error *
     return LADE_OK;
 }
 
+/* The program that compressed the file, or NULL. */
+static const char *packer_of(struct lade_bytes file)
+{
+    static const uint8_t gzip[2] = {0x1f, 0x8b}, zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
+
+    if (file.size >= sizeof gzip && !memcmp(file.data, gzip, sizeof gzip))
+        return "gzip";
+    return file.size >= sizeof zstd && !memcmp(file.data, zstd, sizeof zstd) ? "zstd" : NULL;
+}
+
 /* Where each sample begins. */
 static int scan(struct lade_members *m, struct lade_error *error)
 {
     int status = LADE_OK;
 
     for (uint64_t i = 0; i < m->files && status == LADE_OK; i++) {
+        const uint64_t before = m->count;
         uint64_t at = 0, begin = 0;
         if (m->file[i].size >= LADE_MEMBERS_FILE)
             return lade_fail(error, LADE_LIMITED, m->file[i].name, LADE_NO_OFFSET, "has 2^48 bytes or more");
@@ -226,6 +261,9 @@ static int scan(struct lade_members *m, struct lade_error *error)
                (status = add_start(m, i * LADE_MEMBERS_FILE + begin, error)) == LADE_OK)
             continue;
         status = status == LADE_EMPTY ? LADE_OK : status;
+        if (status == LADE_DAMAGED && m->count == before && packer_of(m->file[i]))
+            return lade_fail(error, status, m->file[i].name, 0, "is compressed by %s; unpack it first",
+                             packer_of(m->file[i]));
     }
     if (status == LADE_OK && m->count == 0)
         status = lade_fail(error, LADE_DAMAGED, m->file[0].name, 0, "there are no samples");

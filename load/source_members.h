@@ -17,7 +17,7 @@ struct lade_megatron {
 /* Checks the whole index. */
 int lade_megatron_parse(struct lade_megatron *megatron, struct lade_bytes index, struct lade_bytes data, bool whole,
                         struct lade_error *error);
-uint64_t lade_megatron_length(const struct lade_megatron *megatron, uint64_t i);
+int lade_megatron_length(const struct lade_megatron *megatron, uint64_t i, uint64_t *length, struct lade_error *error);
 int lade_megatron_read(const struct lade_megatron *megatron, uint64_t i, const struct lade_view *view,
                        struct lade_error *error);
 int lade_megatron_open(struct lade_source **source, const char *index, const char *data, bool whole,
@@ -41,6 +41,7 @@ struct lade_value {
     uint64_t offset; /* in the file */
     const char *file;
     enum lade_value_kind kind;
+    const char *fault; /* why it cannot be read, although the sample can; or NULL */
 };
 
 /* A field and how its values become elements. */

@@ -28,12 +28,11 @@ static char *copy_text(const struct lade_members *m, const char *text, size_t le
     return copy;
 }
 
-/* A field with the name "before.name", which looks for values named before, or just for name. */
-static int name_field(struct lade_members *m, struct lade_value_field *f, const char *name, struct lade_error *error)
+/* A field that looks for values of its name or, as a member of the JSON object, for those named "json". */
+static int name_field(struct lade_members *m, struct lade_value_field *f, const char *name, bool member,
+                      struct lade_error *error)
 {
-    const char *json = m->format->json;
-    const bool member = json && !strncmp(name, json, strlen(json)) && name[strlen(json)];
-    const size_t lookup = member ? strlen(json) - 1 : strlen(name);
+    const size_t lookup = member ? strlen(m->format->json) - 1 : strlen(name);
 
     f->alloc = m->alloc;
     f->field.name = copy_text(m, name, strlen(name));
@@ -43,28 +42,48 @@ static int name_field(struct lade_members *m, struct lade_value_field *f, const 
     return f->field.name && f->lookup && (f->member || !member) ? LADE_OK : lade_members_no_memory(error);
 }
 
-static int add_field(struct find *find, const char *name, size_t length, enum lade_value_kind kind,
+static void remove_field(struct lade_members *m, unsigned f)
+{
+    lade_members_drop_names(m, f);
+    m->fields--;
+    memmove(&m->field[f], &m->field[f + 1], (m->fields - f) * sizeof *m->field);
+}
+
+/* Names that field= cannot have are left out when fields are discovered. */
+static bool can_be_declared(const char *name, size_t length)
+{
+    return length > 0 && length <= NAME_MAX_LENGTH && !memchr(name, 0, length) && !memchr(name, ';', length) &&
+           !memchr(name, ':', length);
+}
+
+/* A value of its own goes before a member of the JSON object that has the same name. */
+static int add_field(struct find *find, const char *name, size_t length, enum lade_value_kind kind, bool member,
                      struct lade_error *error)
 {
     struct lade_members *m = find->m;
     char text[NAME_MAX_LENGTH + 1];
 
-    if (length == 0 || length > NAME_MAX_LENGTH || memchr(name, 0, length))
-        return lade_fail(error, LADE_INVALID, m->format->kind, LADE_NO_OFFSET,
-                         "a value has an empty name, or one of more than %d characters; field=NAME chooses fields",
-                         NAME_MAX_LENGTH);
+    if (!can_be_declared(name, length)) { /* left out; the reason is of use if nothing else is found */
+        (void)lade_fail(
+            error, LADE_DAMAGED, m->file[0].name, LADE_NO_OFFSET,
+            "a value has an empty name, one of more than %d characters, or one with ; or :", NAME_MAX_LENGTH);
+        return LADE_OK;
+    }
     memcpy(text, name, length);
     text[length] = 0;
     for (unsigned f = 0; f < m->fields; f++)
-        if (!strcmp(m->field[f].field.name, text))
-            return LADE_OK;
+        if (!strcmp(m->field[f].field.name, text)) {
+            if (member || !m->field[f].member)
+                return LADE_OK;
+            remove_field(m, f);
+        }
     if (m->fields == LADE_FIELDS_MAX)
         return lade_fail(error, LADE_INVALID, m->format->kind, LADE_NO_OFFSET,
                          "there are more than %d fields; field=NAME chooses some", LADE_FIELDS_MAX);
     struct lade_value_field *f = &m->field[m->fields];
     *f = (struct lade_value_field){
         .field = {.dtype = LADE_U8}, .kind = kind, .size = find->config->size, .scaled = find->config->size.height > 0};
-    return name_field(m, f, text, error);
+    return name_field(m, f, text, member, error);
 }
 
 static int add_member(void *context, const char *name, size_t length)
@@ -75,10 +94,10 @@ static int add_member(void *context, const char *name, size_t length)
     const size_t before = strlen(json);
 
     if (length == 0 || before + length > NAME_MAX_LENGTH || memchr(name, '\\', length))
-        return LADE_OK; /* left out: it can be declared under no name */
+        return LADE_OK;
     memcpy(text, json, before);
     memcpy(text + before, name, length);
-    return add_field(find, text, before + length, LADE_VALUE_JSON, find->error);
+    return add_field(find, text, before + length, LADE_VALUE_JSON, true, find->error);
 }
 
 /* Whether it is an object: then its members are the fields. */
@@ -97,6 +116,10 @@ static int find_one(void *context, const char *name, size_t length, const struct
     struct find *find = context;
     char text[NAME_MAX_LENGTH + 1] = "";
 
+    if (value->fault) { /* left out; the reason is of use if nothing else is found */
+        (void)lade_fail(error, LADE_DAMAGED, value->file, value->offset, "%s", value->fault);
+        return LADE_OK;
+    }
     if (length <= NAME_MAX_LENGTH)
         memcpy(text, name, length);
     const enum lade_value_kind kind = find->m->format->kind_of(text, value);
@@ -107,7 +130,20 @@ static int find_one(void *context, const char *name, size_t length, const struct
         find->error = error;
         return lade_json_members(value, add_member, find, error);
     }
-    return add_field(find, name, length, kind, error);
+    return add_field(find, name, length, kind, false, error);
+}
+
+/* A field that can be read in some samples only is left out. */
+static int remove_one(void *context, const char *name, size_t length, const struct lade_value *value,
+                      struct lade_error *error)
+{
+    struct find *find = context;
+
+    (void)error;
+    for (unsigned f = find->m->fields; value->fault && f-- > 0;)
+        if (lade_members_matches(&find->m->field[f], name, length))
+            remove_field(find->m, f);
+    return LADE_OK;
 }
 
 static int kind_one(void *context, const char *name, size_t length, const struct lade_value *value,
@@ -117,7 +153,7 @@ static int kind_one(void *context, const char *name, size_t length, const struct
     char text[NAME_MAX_LENGTH + 1] = "";
 
     (void)error;
-    if (length > NAME_MAX_LENGTH)
+    if (length > NAME_MAX_LENGTH || value->fault)
         return LADE_OK;
     memcpy(text, name, length);
     for (unsigned f = 0; f < find->m->fields; f++) {
@@ -130,11 +166,11 @@ static int kind_one(void *context, const char *name, size_t length, const struct
     return LADE_OK;
 }
 
-static int visit(struct lade_members *m, uint64_t i, lade_visitor *visitor, struct find *find, struct lade_error *error)
+static int visit(struct lade_members *m, uint64_t i, lade_visitor *visitor, void *context, struct lade_error *error)
 {
     const struct lade_bytes file = m->file[m->start[i] / LADE_MEMBERS_FILE];
 
-    return m->format->visit(file, m->start[i] & (LADE_MEMBERS_FILE - 1), false, visitor, find, error);
+    return m->format->visit(file, m->start[i] & (LADE_MEMBERS_FILE - 1), m->check, visitor, context, error);
 }
 
 /* The label comes last, images first; all else by name. */
@@ -157,13 +193,42 @@ static void sort_fields(struct lade_members *m, const char *label)
         }
 }
 
+struct named {
+    struct lade_value_field field;
+    bool found;
+};
+
+static int note_name(void *context, const char *name, size_t length, const struct lade_value *value,
+                     struct lade_error *error)
+{
+    struct named *n = context;
+
+    (void)value, (void)error;
+    n->found = n->found || lade_members_matches(&n->field, name, length);
+    return LADE_OK;
+}
+
+/* Whether a declared field is a member of the JSON object: none of the first samples has a value of its name. */
+static bool is_member(struct lade_members *m, const char *name)
+{
+    const char *json = m->format->json;
+    struct named named = {.field.lookup = name, .found = false};
+
+    if (!json || strncmp(name, json, strlen(json)) != 0 || !name[strlen(json)])
+        return false;
+    for (uint64_t i = 0; i < m->count && i < SAMPLES && !named.found; i++)
+        (void)visit(m, i, note_name, &named, NULL);
+    return !named.found;
+}
+
 static int take_declared(struct lade_members *m, const struct lade_members_config *config, struct lade_error *error)
 {
     int status = LADE_OK;
 
     for (unsigned f = 0; f < config->fields && status == LADE_OK; f++) {
         m->field[f] = config->field[f];
-        status = name_field(m, &m->field[f], config->field[f].field.name, error);
+        const char *name = config->field[f].field.name;
+        status = name_field(m, &m->field[f], name, is_member(m, name), error);
         m->field[f].size = config->size;
         m->field[f].scaled = config->size.height > 0;
         if (m->field[f].member)
@@ -205,12 +270,14 @@ int lade_members_find(struct lade_members *m, const struct lade_members_config *
         if (declared ? all_typed(m) : i >= SAMPLES && m->fields > 0)
             break;
         status = visit(m, i, declared ? kind_one : find_one, &find, &inner);
-        if (status != LADE_OK && (why.status == LADE_OK || status != LADE_DAMAGED))
+        if (inner.status != LADE_OK && (why.status == LADE_OK || inner.status != LADE_DAMAGED))
             why = inner;
         if (status != LADE_OK && status != LADE_DAMAGED)
             break;
         status = LADE_OK;
     }
+    for (uint64_t i = 0; i < m->count && i < SAMPLES && status == LADE_OK && !declared; i++)
+        (void)visit(m, i, remove_one, &find, NULL);
     if (status == LADE_OK && m->fields == 0)
         status = why.status ? why.status
                             : lade_fail(&why, LADE_DAMAGED, m->file[0].name, 0, "the first samples have no values");
@@ -275,11 +342,8 @@ static int measure_sample(struct lade_members *m, uint64_t i, struct seen *seen,
         if (status == LADE_OK && found[f])
             see(&m->field[f], &seen[f], &shapes[f], &length);
         seen[f].gap = seen[f].gap || (status == LADE_OK && !found[f]);
-        if (length > UINT32_MAX)
-            return lade_fail(error, LADE_LIMITED, m->format->kind, LADE_NO_OFFSET,
-                             "sample %llu has a field of 2^32 elements or more", (unsigned long long)i);
         if (m->length[f])
-            m->length[f][i] = (uint32_t)length;
+            m->length[f][i] = (uint32_t)length; /* lade_members_shape() has checked it */
     }
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * npz, NumPy's zip file of arrays: each array is a field, and its first dimension counts the samples. Stored arrays are
- * read where they are mapped; compressed ones are unpacked when the file is opened.
+ * read where they are mapped, once their checksums were verified; compressed ones are unpacked when the file is opened.
  */
 #include "source_zip.h"
 
@@ -33,22 +33,28 @@ static bool is_wanted(const struct lade_npz *npz, const char *name, const char *
     return count == 0;
 }
 
+static int unlike(struct lade_bytes file, const struct lade_zip_member *m, struct lade_error *error)
+{
+    return lade_fail(error, LADE_DAMAGED, file.name, m->data, "size or checksum of array '%.*s' is wrong",
+                     (int)(m->length < 64 ? m->length : 64), m->name);
+}
+
 static int unpack_member(struct lade_bytes *to, struct lade_bytes file, const struct lade_zip_member *m, uint64_t limit,
                          const struct lade_alloc *alloc, struct lade_error *error)
 {
     const struct lade_bytes packed = {file.data + m->data, (size_t)m->packed, file.name};
     int status = lade_unpack(to, packed, m->data, LADE_DEFLATE, limit, alloc, error);
 
-    if (status == LADE_OK && (to->size != m->size || lade_zip_checksum(*to) != m->checksum)) {
+    if (status == LADE_OK && (to->size != m->size || !lade_zip_checks(*to, m->checksum))) {
         lade_unmap(to, alloc);
-        status = lade_fail(error, LADE_DAMAGED, file.name, m->data, "size or checksum of array '%.*s' is wrong",
-                           (int)(m->length < 64 ? m->length : 64), m->name);
+        status = unlike(file, m, error);
     }
     return status;
 }
 
 static int add_array(struct lade_npz *npz, unsigned number, struct lade_bytes file, const struct lade_zip_member *m,
-                     const char *name, uint64_t *limit, const struct lade_alloc *alloc, struct lade_error *error)
+                     const char *name, uint64_t *limit, bool check, const struct lade_alloc *alloc,
+                     struct lade_error *error)
 {
     struct lade_bytes bytes = {file.data + m->data, (size_t)m->size, NULL};
     struct lade_error inner = {.status = LADE_OK};
@@ -57,6 +63,8 @@ static int add_array(struct lade_npz *npz, unsigned number, struct lade_bytes fi
     if (m->method != 0 && m->method != 8)
         return lade_fail(error, LADE_DAMAGED, file.name, m->data,
                          "array '%s' is compressed by method %u; 0 and 8 are read", name, m->method);
+    if (m->method == 0 && check && !lade_zip_checks(bytes, m->checksum))
+        return unlike(file, m, error);
     if (m->method == 8) {
         status = unpack_member(&npz->map[number], file, m, *limit, alloc, error);
         if (status != LADE_OK)
@@ -89,7 +97,7 @@ static int check_counts(const struct lade_npz *npz, struct lade_bytes file, stru
 }
 
 int lade_npz_parse(struct lade_npz *npz, struct lade_bytes file, const char *const *names, unsigned count,
-                   uint64_t limit, const struct lade_alloc *alloc, struct lade_error *error)
+                   uint64_t limit, bool check, const struct lade_alloc *alloc, struct lade_error *error)
 {
     struct lade_zip zip;
     struct lade_zip_member m;
@@ -109,7 +117,7 @@ int lade_npz_parse(struct lade_npz *npz, struct lade_bytes file, const char *con
         for (unsigned a = 0; a < LADE_FIELDS_MAX; a++)
             if (!strcmp(npz->name[a], name))
                 return lade_fail(error, LADE_DAMAGED, file.name, m.data, "there are two arrays '%s'", name);
-        status = add_array(npz, number, file, &m, name, &limit, alloc, error);
+        status = add_array(npz, number, file, &m, name, &limit, check, alloc, error);
         strcpy(npz->name[number], name);
         npz->arrays += count == 0;
         found++;
@@ -187,7 +195,8 @@ int lade_npz_open(struct lade_source **source, struct lade_bytes file, const str
         lade_unmap(&file, config->alloc);
         return lade_fail(error, LADE_NO_MEMORY, "npz", LADE_NO_OFFSET, "out of memory");
     }
-    int status = lade_npz_parse(npz, file, config->names, config->count, config->limit, config->alloc, error);
+    int status = lade_npz_parse(npz, file, config->names, config->count, config->limit, !config->unchecked,
+                                config->alloc, error);
     if (status == LADE_OK)
         status = find_label(npz, file, config->label, &arrays.label, error);
     if (status == LADE_OK) {

@@ -400,8 +400,11 @@ static int open_npz(struct lade_source **source, struct items *it)
     struct lade_npz_config config = {.label = option(it, "label"), .limit = LADE_UNPACKED_MAX, .alloc = it->alloc};
     struct lade_bytes map;
     int status = unpacked_limit(it, &config.limit);
-    const char *name, *file;
+    const char *name, *file, *check = option(it, "check");
 
+    config.unchecked = check && !strcmp(check, "no");
+    if (status == LADE_OK && check && !config.unchecked && strcmp(check, "yes") != 0)
+        status = wrong(it, "check is yes or no, not", check);
     while ((name = option(it, "field"))) {
         if (config.count == LADE_FIELDS_MAX)
             return wrong(it, "more than 16 fields", "");

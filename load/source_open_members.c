@@ -53,16 +53,15 @@ static int map_files(struct files *files, const char *path, struct items *it)
         return map_file(files, path, it);
     if (from > to || to - from >= FILES_MAX)
         return wrong(it, "{A..B} has A not above B, and at most 65536 numbers, unlike", path);
-    for (uint64_t n = from; n <= to; n++) {
+    for (uint64_t n = from;; n++) {
         const int width = (int)(middle - open) - 1;
         if (snprintf(name, sizeof name, "%.*s%0*llu%s", (int)(open - path), path, width, (unsigned long long)n,
                      at + 1) >= (int)sizeof name)
             return wrong(it, "the name of a file is too long", "");
         int status = map_file(files, name, it);
-        if (status != LADE_OK)
+        if (status != LADE_OK || n == to) /* to may be the largest number */
             return status;
     }
-    return LADE_OK;
 }
 
 int lade_open_tokens(struct lade_source **source, struct items *it)

@@ -2,7 +2,7 @@
 /*
  * tar as WebDataset uses it: adjacent members whose paths are equal up to the first dot of the base name form a sample;
  * the rest of the name, in lower case, names the field. ustar, pax headers and GNU's long names are read. Members
- * without such a name, folders, links and names like "__meta__" are left out.
+ * without such a name, folders, links and paths that begin with a name like "__meta__" are left out.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "source_members.h"
@@ -148,20 +148,21 @@ static void plain_name(const uint8_t *header, char *to)
     to[prefix + (prefix > 0) + name] = 0;
 }
 
-/* The key ends at the first dot of the base name. Names like "__meta__" are for programs. */
+/* Whether the path begins with a component like "__meta__". */
+static bool is_for_programs(const char *name)
+{
+    const size_t length = strcspn(name, "/");
+
+    return length >= 4 && !memcmp(name, "__", 2) && !memcmp(name + length - 2, "__", 2);
+}
+
+/* The key ends at the first dot of the base name. */
 static size_t key_length(const char *name)
 {
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
     const char *dot = strchr(base, '.');
 
-    if (!dot || dot == base)
-        return 0;
-    for (const char *part = strstr(name, "__"); part; part = strstr(part + 1, "__")) {
-        const size_t length = strcspn(part, "/");
-        if (length >= 4 && !memcmp(part + length - 2, "__", 2))
-            return 0;
-    }
-    return (size_t)(dot - name);
+    return !dot || dot == base || is_for_programs(name) ? 0 : (size_t)(dot - name);
 }
 
 /* The header at *at: type and size of what follows it; LADE_EMPTY at the end. */
@@ -267,7 +268,7 @@ static int next_sample(struct lade_bytes file, uint64_t *at, uint64_t *begin, st
 static int visit_member(struct lade_bytes file, struct member *m, lade_visitor *visitor, void *context,
                         struct lade_error *error)
 {
-    const struct lade_value value = {file.data + m->data, (size_t)m->size, m->data, file.name, LADE_VALUE_RAW};
+    const struct lade_value value = {file.data + m->data, (size_t)m->size, m->data, file.name, LADE_VALUE_RAW, NULL};
     char *name = m->name + m->key + 1;
 
     for (char *c = name; *c; c++)

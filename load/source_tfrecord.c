@@ -166,6 +166,14 @@ int lade_list_read(const struct lade_value *value, uint64_t *count, void *to, ui
     return LADE_OK;
 }
 
+/* The value is there, but cannot be read: that matters only where it is wanted. */
+static void unreadable(const struct wire *w, struct lade_value *value, const char *why)
+{
+    value->data = w->at;
+    value->offset = (uint64_t)(w->at - w->file);
+    value->fault = why;
+}
+
 /* A list of byte strings with one element: that is the value. */
 static int only_bytes(struct wire list, struct lade_value *value)
 {
@@ -181,8 +189,10 @@ static int only_bytes(struct wire list, struct lade_value *value)
             continue;
         if (e.type != BYTES)
             return wrong(&list, "an element of a list has another type than the list");
-        if (count++ > 0)
-            return wrong(&e.bytes, "a list of several byte strings is not read");
+        if (count++ > 0) {
+            unreadable(&e.bytes, value, "a list of several byte strings is not read");
+            continue;
+        }
         value->data = e.bytes.at;
         value->size = (size_t)e.number;
         value->offset = (uint64_t)(e.bytes.at - list.file);
@@ -202,8 +212,10 @@ static int read_feature(struct wire feature, struct lade_value *value)
             return status;
         if (e.field < 1 || e.field > 3)
             continue;
-        if (e.type != BYTES || found)
-            return wrong(&e.bytes, found ? "a feature has two lists" : "a feature is no list");
+        if (e.type != BYTES || found) {
+            unreadable(&e.bytes, value, found ? "a feature has two lists" : "a feature is no list");
+            continue;
+        }
         found = true;
         value->kind = e.field == 1 ? LADE_VALUE_RAW : e.field == 2 ? LADE_VALUE_FLOATS : LADE_VALUE_INT64S;
         value->data = e.bytes.at;
@@ -238,7 +250,10 @@ static int visit_feature(struct wire w, const struct visit *v)
             name = e.bytes.at;
             length = (size_t)e.number;
         } else if (status == LADE_OK && e.field == 2) {
-            status = value.data ? wrong(&e.bytes, "a feature has two values") : read_feature(e.bytes, &value);
+            if (value.data)
+                unreadable(&e.bytes, &value, "a feature has two values");
+            else
+                status = read_feature(e.bytes, &value);
         }
         if (status != LADE_OK)
             return status;
@@ -307,10 +322,10 @@ static int visit_record(struct lade_bytes file, uint64_t begin, bool check, lade
 {
     const uint8_t *data = file.data + begin + HEADER;
     const size_t length = (size_t)lade_read_number(file.data + begin, 8);
-    const struct wire example = {file.data, data, data + length, file.name, error};
 
     if (length > file.size - begin - HEADER - FOOTER) /* next_record() has checked it */
         return lade_fail(error, LADE_DAMAGED, file.name, begin, "has changed");
+    const struct wire example = {file.data, data, data + length, file.name, error};
     if (check && !checks(data, length))
         return lade_fail(error, LADE_DAMAGED, file.name, begin + HEADER + length,
                          "the checksum of a record's bytes is wrong");

@@ -141,7 +141,7 @@ int lade_unpack(struct lade_bytes *to, struct lade_bytes from, uint64_t base, en
     return status;
 }
 
-uint32_t lade_zip_checksum(struct lade_bytes b)
+bool lade_zip_checks(struct lade_bytes b, uint32_t checksum)
 {
     unsigned long sum = crc32(0, NULL, 0);
 
@@ -150,7 +150,7 @@ uint32_t lade_zip_checksum(struct lade_bytes b)
         sum = crc32(sum, b.data + at, (unsigned)some);
         at += some;
     }
-    return (uint32_t)sum;
+    return sum == checksum;
 }
 #else
 int lade_unpack(struct lade_bytes *to, struct lade_bytes from, uint64_t base, enum lade_packing packing, uint64_t limit,
@@ -163,10 +163,10 @@ int lade_unpack(struct lade_bytes *to, struct lade_bytes from, uint64_t base, en
                      "and build again");
 }
 
-uint32_t lade_zip_checksum(struct lade_bytes b)
+bool lade_zip_checks(struct lade_bytes b, uint32_t checksum)
 {
-    (void)b;
-    return 0;
+    (void)b, (void)checksum;
+    return true;
 }
 #endif
 

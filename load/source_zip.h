@@ -21,8 +21,8 @@ int lade_unpack(struct lade_bytes *to, struct lade_bytes from, uint64_t base, en
 int lade_map_unpacked(struct lade_bytes *bytes, const char *path, uint64_t limit, const struct lade_alloc *alloc,
                       struct lade_error *error);
 
-/* CRC-32; 0 without zlib. */
-uint32_t lade_zip_checksum(struct lade_bytes bytes);
+/* Whether the bytes have this CRC-32; true without zlib. */
+bool lade_zip_checks(struct lade_bytes bytes, uint32_t checksum);
 
 /* The directory of a zip file. */
 struct lade_zip {
@@ -52,10 +52,10 @@ struct lade_npz {
 };
 /*
  * Finds the arrays: those named, or all if count is 0. Allocates memory for compressed ones only, limit bytes in all,
- * which lade_npz_drop() frees, also after a failure.
+ * which lade_npz_drop() frees, also after a failure. check: also verifies the checksums of stored arrays.
  */
 int lade_npz_parse(struct lade_npz *npz, struct lade_bytes file, const char *const *names, unsigned count,
-                   uint64_t limit, const struct lade_alloc *alloc, struct lade_error *error);
+                   uint64_t limit, bool check, const struct lade_alloc *alloc, struct lade_error *error);
 void lade_npz_drop(struct lade_npz *npz, const struct lade_alloc *alloc);
 
 struct lade_npz_config {
@@ -63,6 +63,7 @@ struct lade_npz_config {
     unsigned count;                     /* 0: all */
     const char *label;                  /* NULL: "label", "labels" or "y", if it has integers */
     uint64_t limit;
+    bool unchecked;                 /* checksums of stored arrays are not verified */
     const struct lade_alloc *alloc; /* NULL: the C library's */
 };
 /* Takes ownership of the map, also on failure. */

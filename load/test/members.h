@@ -135,7 +135,7 @@ static inline void add_header(struct blob *b, const char *name, char type, size_
     unsigned sum = 0;
 
     memcpy(header, name, strnlen(name, 100));
-    snprintf((char *)header + 124, 12, "%011o", (unsigned)size);
+    snprintf((char *)header + 124, 12, "%011llo", (unsigned long long)size & 077777777777);
     memset(header + 148, ' ', 8);
     header[156] = (uint8_t)type;
     memcpy(header + 257, "ustar\0", 8);
@@ -217,6 +217,28 @@ static inline int read_part(struct lade_source *source, uint64_t i, unsigned f, 
 
     views[f] = (struct lade_view){to, from, length};
     return lade_source_read_fields(source, i, views, error);
+}
+
+/* Reads all of each sample into blocks of exactly its size; the number of samples that can be read. */
+static inline unsigned read_all(struct lade_source *source)
+{
+    const struct lade_schema *schema = lade_source_schema(source);
+    unsigned good = 0;
+
+    for (uint64_t i = 0; i < lade_source_info(source)->count; i++) {
+        struct lade_view views[LADE_FIELDS_MAX] = {{NULL, 0, 0}};
+        for (unsigned f = 0; f < schema->fields; f++) {
+            views[f].length = steps_of(source, i, f);
+            views[f].data = malloc((size_t)views[f].length * lade_field_bytes(&schema->field[f]) + 1);
+            cr_assert_not_null(views[f].data);
+        }
+        int status = lade_source_read_fields(source, i, views, NULL);
+        cr_assert(status == LADE_OK || status == LADE_DAMAGED);
+        good += status == LADE_OK;
+        for (unsigned f = 0; f < schema->fields; f++)
+            free(views[f].data);
+    }
+    return good;
 }
 
 /* All of one field equals these bytes. */

@@ -41,15 +41,21 @@ Test(schema, of_a_source_without_one)
 }
 
 /* Opens a custom source with this schema and expects that it is refused, for this reason. */
-static void refused(const struct lade_schema *schema, const struct lade_source_ops *ops, uint64_t count,
-                    const char *words)
+static void refused_as(int status, const struct lade_schema *schema, const struct lade_source_ops *ops, uint64_t count,
+                       const char *words)
 {
     const struct lade_source_info info = {.kind = "custom", .count = count, .schema = schema};
     struct lade_source *source;
     struct lade_error error = {.text = "no text"};
 
-    cr_assert_eq(lade_source_open_custom(&source, ops, NULL, &info, NULL, &error), LADE_INVALID, "%s", words);
+    cr_assert_eq(lade_source_open_custom(&source, ops, NULL, &info, NULL, &error), status, "%s", words);
     cr_assert(strstr(error.text, words) != NULL, "'%s' has no '%s'", error.text, words);
+}
+
+static void refused(const struct lade_schema *schema, const struct lade_source_ops *ops, uint64_t count,
+                    const char *words)
+{
+    refused_as(LADE_INVALID, schema, ops, count, words);
 }
 
 Test(schema, is_checked)
@@ -92,11 +98,13 @@ Test(schema, is_checked)
     refused(&schema, &ops, 1, "none of the 2 fields");
     schema.key = 1;
     field[1].dims = 1;
-    field[1].dim[0] = 65;
-    refused(&schema, &ops, 1, "field 'b' is a key or group");
+    field[1].dim[0] = LADE_KEY_MAX / sizeof(float) + 1;
+    refused_as(LADE_LIMITED, &schema, &ops, 1, "field 'b' is a key or group");
     schema.key = LADE_NO_FIELD;
     schema.group = 1;
-    refused(&schema, &ops, 1, "field 'b' is a key or group");
+    field[1].dim[0] = LADE_KEY_MAX / 8;
+    field[1].ragged_max = 3;
+    refused_as(LADE_LIMITED, &schema, &ops, 1, "field 'b' is a key or group");
     schema.group = LADE_NO_FIELD;
     field[1] = (struct lade_field){.name = "b", .dtype = LADE_F32};
     field[1].name = "a";
@@ -275,7 +283,39 @@ Test(arrays, wrong_labels)
     lade_source_close(source);
 }
 
-/* Keys and groups: integers by their value, others by their bytes, in pieces where they are long. */
+static int long_length(void *self, uint64_t i, unsigned field, uint64_t *length, struct lade_error *error)
+{
+    (void)self, (void)i, (void)field, (void)error;
+    *length = LADE_KEY_MAX;
+    return LADE_OK;
+}
+
+static int count_read(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error)
+{
+    (void)error;
+    ++*(unsigned *)self;
+    cr_assert(views->from == 0 && views->length == LADE_KEY_MAX);
+    memset(views->data, (int)i, LADE_KEY_MAX);
+    return LADE_OK;
+}
+
+/* A key is read in one piece: a read may decode the whole record. */
+Test(custom, long_keys_are_read_once)
+{
+    const struct lade_field field = {.name = "text", .dtype = LADE_U8, .ragged_max = LADE_KEY_MAX};
+    const struct lade_schema schema = {1, &field, LADE_NO_FIELD, 0, LADE_NO_FIELD};
+    const struct lade_source_ops ops = {.length = long_length, .read_fields = count_read};
+    const struct lade_source_info info = {.kind = "custom", .count = 2, .schema = &schema};
+    struct lade_source *source;
+    unsigned reads = 0;
+
+    cr_assert_eq(lade_source_open_custom(&source, &ops, &reads, &info, NULL, NULL), LADE_OK);
+    cr_assert_neq(lade_source_key(source, 0), lade_source_key(source, 1));
+    cr_assert_eq(reads, 2);
+    lade_source_close(source);
+}
+
+/* Keys and groups: integers by their value, others by their bytes. */
 Test(arrays, keys_and_groups)
 {
     static const uint64_t key[4] = {7, UINT64_MAX, 0, 5};

@@ -128,6 +128,15 @@ Test(npz, damage, .init = setup, .fini = remove_folder)
     end_zip("a.npz");
     refuses("npz:@/a.npz", LADE_DAMAGED, 35, "size or checksum of array 'a.npy' is wrong");
     zip.size = directory.size = 0;
+    add_array("a.npy", labels, sizeof labels - 1, false);
+    zip.data[zip.size - 1] ^= 4; /* the second label, stored */
+    end_zip("a.npz");
+    refuses("npz:@/a.npz", LADE_DAMAGED, 35, "size or checksum of array 'a.npy' is wrong");
+    refuses("npz:@/a.npz,check=maybe", LADE_INVALID, LADE_NO_OFFSET, "check is yes or no");
+    struct lade_source *source = open_file("npz:@/a.npz,check=no");
+    has(source, 1, 0, "\5", 1);
+    lade_source_close(source);
+    zip.size = directory.size = 0;
     memcpy(large, labels, sizeof labels);
     add_array("a.npy", large, sizeof large, true);
     end_zip("a.npz");

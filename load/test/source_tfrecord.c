@@ -117,12 +117,16 @@ Test(tfrecord, declared_fields, .init = setup, .fini = remove_folder)
 Test(tfrecord, checksums, .init = setup, .fini = remove_folder)
 {
     uint8_t to[8];
+    int64_t label;
+    float x[2];
     struct lade_error error = {.text = "no text"};
 
     numbers();
-    file.data[40] ^= 1; /* inside the first record */
-    put_file("a", file.data, file.size);
     const uint64_t length = lade_read_number(file.data, 8);
+    uint8_t *one = memmem(file.data, file.size, (uint8_t[]){0, 0, 0x80, 0x3f}, 4);
+    cr_assert(one && (uint64_t)(one - file.data) < length);
+    one[2] = 0; /* 1 becomes 0.5 */
+    put_file("a", file.data, file.size);
     struct lade_source *source = open_file("tfrecord:@/a,field=label:i64:1,field=x:f32:2");
     cr_assert_eq(read_part(source, 0, 1, 0, 1, to, &error), LADE_DAMAGED);
     cr_assert_eq(error.offset, 12 + length);
@@ -130,9 +134,34 @@ Test(tfrecord, checksums, .init = setup, .fini = remove_folder)
     cr_assert_eq(read_part(source, 1, 1, 0, 1, to, &error), LADE_OK, "the others can be read");
     lade_source_close(source);
     source = open_file("tfrecord:@/a,field=x:f32:2,check=no");
-    cr_assert_neq(read_part(source, 0, 0, 0, 1, to, &error), LADE_IO);
+    cr_assert_eq(read_part(source, 0, 0, 0, 1, x, &error), LADE_OK, "%s", error.text);
+    cr_assert(x[0] == 0.5f && x[1] == 2.5f);
     lade_source_close(source);
-    file.data[40] ^= 1;
+    one[2] = 0x80;
+    /* A label, which is read on its own, and when the classes are counted. */
+    file.data[12 + length - 1] ^= 16;
+    put_file("a", file.data, file.size);
+    source = open_file("tfrecord:@/a");
+    cr_assert_eq(lade_source_info(source)->classes, 1, "the damaged sample does not count");
+    cr_assert_eq(lade_source_label(source, 0, &label, &error), LADE_DAMAGED);
+    cr_assert_eq(error.offset, 12 + length);
+    cr_assert_eq(lade_source_label(source, 1, &label, &error), LADE_OK);
+    lade_source_close(source);
+    source = open_file("tfrecord:@/a,check=no");
+    cr_assert_eq(lade_source_info(source)->classes, 19);
+    cr_assert_eq(lade_source_label(source, 0, &label, &error), LADE_OK);
+    cr_assert_eq(label, 18);
+    lade_source_close(source);
+    file.data[12 + length - 1] ^= 16;
+    /* A name, when fields are found, and a length, when they are measured. */
+    uint8_t *name = memmem(file.data, file.size, "label", 5);
+    name[0] = 'L';
+    put_file("a", file.data, file.size);
+    source = open_file("tfrecord:@/a");
+    cr_assert_eq(lade_source_schema(source)->fields, 2);
+    check_field(source, 1, "label", LADE_I64, 0, 0, 0);
+    lade_source_close(source);
+    name[0] = 'l';
     file.data[9] ^= 1;
     put_file("a", file.data, file.size);
     refuses("tfrecord:@/a", LADE_DAMAGED, 8, "is not TFRecord, or damaged");
@@ -164,10 +193,84 @@ Test(tfrecord, what_is_not_read, .init = setup, .fini = remove_folder)
     refuses("tfrecord:@/a", LADE_DAMAGED, 0, "ends inside a record");
 }
 
+static void add_strings(const char *name, unsigned count)
+{
+    static struct blob list, value;
+
+    list.size = value.size = 0;
+    add(&value, "a", 1);
+    for (unsigned i = 0; i < count; i++)
+        add_part(&list, 1, &value);
+    add_feature(&features, name, 1, &list);
+}
+
+/* A feature with lists of bytes and of integers. */
+static void add_two_lists(const char *name)
+{
+    static struct blob text, list, feature, entry;
+
+    text.size = list.size = feature.size = entry.size = 0;
+    add(&text, name, strlen(name));
+    add_part(&feature, 1, &list);
+    add_part(&feature, 3, &list);
+    add_part(&entry, 1, &text);
+    add_part(&entry, 2, &feature);
+    add_part(&features, 1, &entry);
+}
+
+/* Features that cannot be read matter only if they are wanted. */
+Test(tfrecord, unreadable_features, .init = setup, .fini = remove_folder)
+{
+    struct lade_error error;
+    uint8_t to[8];
+
+    for (int64_t i = 0; i < 3; i++) {
+        add_strings("some", i == 0 ? 1 : 2);
+        add_strings("several", i == 1 ? 1 : 2);
+        add_two_lists("two");
+        add_integers(&features, "label", &i, 1, true);
+        add_example(&file, &features);
+    }
+    put_file("a", file.data, file.size);
+    struct lade_source *source = open_file("tfrecord:@/a");
+    cr_assert_eq(lade_source_schema(source)->fields, 1);
+    check_field(source, 0, "label", LADE_I64, 0, 0, 0);
+    has(source, 2, 0, (int64_t[]){2}, 8);
+    lade_source_close(source);
+    source = open_file("tfrecord:@/a,field=label");
+    cr_assert_eq(lade_source_info(source)->classes, 3);
+    lade_source_close(source);
+    source = open_file("tfrecord:@/a,field=some");
+    has(source, 0, 0, "a", 1);
+    cr_assert_eq(read_part(source, 1, 0, 0, 1, to, &error), LADE_DAMAGED);
+    cr_assert_not_null(strstr(error.text, "a list of several byte strings is not read"), "%s", error.text);
+    lade_source_close(source);
+    refuses("tfrecord:@/a,field=two", LADE_DAMAGED, 63, "a feature has two lists");
+}
+
+/* A length that changes after it was checked. */
+Test(tfrecord, changes, .init = setup, .fini = remove_folder)
+{
+    const struct lade_members_config config = {.size = {.pixels_max = 100}};
+    struct lade_bytes *bytes = malloc(sizeof *bytes);
+    struct lade_source *source;
+    struct lade_error error;
+    uint8_t to[8];
+
+    numbers();
+    cr_assert_not_null(bytes);
+    *bytes = (struct lade_bytes){file.data, file.size, "changes"};
+    cr_assert_eq(lade_members_open(&source, &lade_tfrecord, &config, bytes, 1, false, &error), LADE_OK);
+    memset(file.data, 0xff, 8);
+    cr_assert_eq(read_part(source, 0, 0, 0, 1, to, &error), LADE_DAMAGED);
+    cr_assert_not_null(strstr(error.text, "has changed"), "%s", error.text);
+    lade_source_close(source);
+}
+
 /* Every prefix, in a block of exactly its size, so that a sanitizer detects the first byte read beyond it. */
 Test(tfrecord, cut_anywhere, .init = setup, .fini = remove_folder)
 {
-    unsigned opened = 0;
+    unsigned opened = 0, samples = 0;
 
     numbers();
     for (size_t size = 1; size <= file.size; size++) {
@@ -182,8 +285,10 @@ Test(tfrecord, cut_anywhere, .init = setup, .fini = remove_folder)
         int status = lade_members_open(&source, &lade_tfrecord, &config, bytes, 1, false, &error);
         opened += status == LADE_OK;
         cr_assert(status == LADE_OK || (status == LADE_DAMAGED && error.offset <= size), "%s", error.text);
+        samples += status == LADE_OK ? read_all(source) : 0;
         lade_source_close(source);
         free(copy);
     }
     cr_assert_eq(opened, 2, "after each whole record");
+    cr_assert_eq(samples, 1 + 2);
 }

@@ -135,3 +135,42 @@ Test(megatron, damage, .init = megatron, .fini = remove_folder)
         cr_assert_eq(lade_source_open(&source, in_folder("megatron:@/a"), NULL, NULL), LADE_DAMAGED, "%d", (int)size);
     }
 }
+
+/* An index that changes after it was checked never leads outside the tokens. */
+Test(megatron, changes, .init = megatron, .fini = remove_folder)
+{
+    static const uint8_t values[] = {0, 1, 3, 0x7f, 0x80, 0xff};
+    unsigned refused = 0;
+
+    for (int whole = 0; whole < 2; whole++)
+        for (size_t at = 34; at < idx.size; at++)
+            for (size_t v = 0; v < sizeof values; v++) {
+                uint8_t *index = malloc(idx.size), *tokens = malloc(18), *to = malloc(12);
+                struct lade_megatron m;
+                struct lade_error error;
+                cr_assert(index && tokens && to);
+                memcpy(index, idx.data, idx.size);
+                memset(tokens, 1, 18);
+                cr_assert_eq(lade_megatron_parse(&m, (struct lade_bytes){index, idx.size, "index"},
+                                                 (struct lade_bytes){tokens, 18, "tokens"}, whole, NULL),
+                             LADE_OK);
+                index[at] = values[v];
+                for (uint64_t i = 0; i < m.count; i++) {
+                    uint64_t length;
+                    int status = lade_megatron_length(&m, i, &length, &error);
+                    if (status == LADE_OK) {
+                        cr_assert_leq(length, m.longest);
+                        cr_assert_eq(lade_megatron_read(&m, i, &(struct lade_view){to, 0, length}, &error), LADE_OK);
+                        continue;
+                    }
+                    cr_assert_eq(status, LADE_DAMAGED);
+                    cr_assert_not_null(strstr(error.text, "has changed"), "%s", error.text);
+                    cr_assert_eq(lade_megatron_read(&m, i, &(struct lade_view){to, 0, 1}, &error), LADE_DAMAGED);
+                    refused++;
+                }
+                free(index);
+                free(tokens);
+                free(to);
+            }
+    cr_assert_gt(refused, 100);
+}

@@ -55,6 +55,7 @@ LADE_API size_t lade_shape_bytes(const struct lade_shape *shape);
 #define LADE_FIELD_DIMS_MAX 8
 #define LADE_FIELD_NAME_MAX 63 /* bytes, without the final zero */
 #define LADE_NO_FIELD (-1)
+#define LADE_KEY_MAX 65536 /* bytes of a value of the key or group */
 
 /* Frozen, because arrays of it are passed. */
 struct lade_field {
@@ -77,7 +78,7 @@ struct lade_schema {
     unsigned fields;
     const struct lade_field *field;
     int label; /* an integer of fixed shape, one element: for class statistics */
-    /* Identifies a sample permanently; routes it in a split. A value, or a step of it, has at most 256 bytes. */
+    /* Identifies a sample permanently; routes it in a split. A value has at most LADE_KEY_MAX bytes. */
     int key;
     int group; /* routes all samples with one value to one part of a split; sizes as for key */
 };

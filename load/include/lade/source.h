@@ -20,15 +20,16 @@
  *              tfrecord, tar: 8 bytes per sample, and 4 for each ragged field; while a sample is read, the decoded image
  *              if it is scaled.
  *              info.index_bytes reports the size of the index.
- *              All of it is from the alloc that open gets (NULL: the C library's), except memory of the codecs. alloc
- *              must stay valid until close. Threads that read images, or labels of a custom source without label, call
- *              it concurrently.
+ *              All of it is from the alloc that open gets (NULL: the C library's), except mappings, which files and
+ *              unpacked bytes are, and memory of the codecs and of zlib. alloc must stay valid until close. Threads that
+ *              read images, or labels of a custom source without label, call it concurrently.
  * Errors       a negative status, and the text in struct lade_error:
  *              LADE_INVALID    the text or an argument is wrong.
  *              LADE_IO         the system could not open or read.
  *              LADE_DAMAGED    the bytes do not match the format.
  *              LADE_LIMITED    an image is larger than pixels=N allows (2^26), or takes more than 64 passes over N
- *                              pixels; compressed data is larger than unpacked=N allows (2^30 bytes).
+ *                              pixels; compressed data is larger than unpacked=N allows (2^30 bytes); a key or
+ *                              group can have more than LADE_KEY_MAX bytes.
  *              LADE_NO_MEMORY
  *              After a failed read the content of the buffer is arbitrary; the source stays usable.
  */
