@@ -295,8 +295,8 @@ void lade_fields_free(struct lade_loader *l);
 size_t lade_fields_block(const struct lade_loader *l);
 /* Whether batches end before a total of steps; how many of the next count samples of the order fit. ids is written. */
 bool lade_fields_limits(const struct lade_loader *l);
-uint64_t lade_fields_fit(const struct lade_loader *l, struct lade_walk *walk, struct lade_cursor from, uint64_t *ids,
-                         uint64_t count);
+uint64_t lade_fields_fit(const struct lade_loader *l, struct lade_walk *walk, const struct lade_cursor *from,
+                         uint64_t *ids, uint64_t count);
 /* Memory of a worker. */
 bool lade_fields_prepare(struct lade_worker *w);
 /* Makes the batch whose samples are listed. False: the worker is superseded. */

@@ -426,15 +426,16 @@ static bool plan_row(const struct lade_loader *l, struct extents *e, uint64_t id
     return add(f, e, length);
 }
 
-uint64_t lade_fields_fit(const struct lade_loader *l, struct lade_walk *walk, struct lade_cursor from, uint64_t *ids,
-                         uint64_t count)
+uint64_t lade_fields_fit(const struct lade_loader *l, struct lade_walk *walk, const struct lade_cursor *from,
+                         uint64_t *ids, uint64_t count)
 {
+    struct lade_cursor cursor = *from;
     struct extents e = {0};
 
     for (uint64_t i = 0, listed = 0; i < count; i++) {
         if (i == listed) { /* few at a time: a batch may hold far fewer than count */
             const uint64_t more = count - listed < LADE_AT_ONCE ? count - listed : LADE_AT_ONCE;
-            lade_order_take(&l->order, walk, &from, ids + listed, more);
+            lade_order_take(&l->order, walk, &cursor, ids + listed, more);
             listed += more;
         }
         if (!plan_row(l, &e, ids[i]))

@@ -84,7 +84,7 @@ void lade_job_plan(const struct lade_loader *l, struct lade_walk *walk, struct l
     *count = left < n ? left : n;
     job->end = job->start;
     if (l->fields && lade_fields_limits(l))
-        *count = lade_fields_fit(l, walk, job->start, ids, *count);
+        *count = lade_fields_fit(l, walk, &job->start, ids, *count);
     if (lade_order_is_even(&l->order, job->start.epoch))
         lade_order_pass(&l->order, &job->end, *count);
     else

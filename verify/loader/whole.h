@@ -196,7 +196,8 @@ NEVER(int, lade_stream_next,
 NEVER(size_t, lade_fields_block, (const struct lade_loader *l))
 NEVER(bool, lade_fields_limits, (const struct lade_loader *l))
 NEVER(uint64_t, lade_fields_fit,
-      (const struct lade_loader *l, struct lade_walk *walk, struct lade_cursor from, uint64_t *ids, uint64_t count))
+      (const struct lade_loader *l, struct lade_walk *walk, const struct lade_cursor *from, uint64_t *ids,
+       uint64_t count))
 NEVER(bool, lade_fields_fill, (struct lade_worker * w, struct lade_batch_buffer *slot))
 NEVER(void, lade_fields_show, (struct lade_memory * m, const struct lade_batch_buffer *slot))
 

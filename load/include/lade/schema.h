@@ -73,7 +73,10 @@ struct lade_field {
  */
 LADE_API size_t lade_field_bytes(const struct lade_field *field);
 
-/* Fields by number, or LADE_NO_FIELD. */
+/*
+ * Frozen: it has no size. label, key and group are numbers of fields, or LADE_NO_FIELD. Set all three: in a schema that is
+ * initialised with zeros they are 0, which means field 0.
+ */
 struct lade_schema {
     unsigned fields;
     const struct lade_field *field;
