@@ -418,7 +418,7 @@ static bool plan_row(const struct lade_loader *l, struct extents *e, uint64_t id
 
     /*
      * A sample without a length is a fault, which the worker that makes the batch applies the policy to. It may have one
-     * by then, so it takes the room of the longest.
+     * by then, so it takes the space of the longest.
      */
     if (measure(l, id, length, NULL) != LADE_OK)
         for (unsigned i = 0; i < f->columns; i++)

@@ -56,7 +56,7 @@ static bool can_be_declared(const char *name, size_t length)
            !memchr(name, ':', length);
 }
 
-/* A value of its own goes before a member of the JSON object that has the same name. */
+/* A separate value goes before a member of the JSON object that has the same name. */
 static int add_field(struct find *find, const char *name, size_t length, enum lade_value_kind kind, bool member,
                      struct lade_error *error)
 {

@@ -938,7 +938,7 @@ static uint64_t always_two(uint64_t i)
     return 2;
 }
 
-/* A plan looks at about as many samples as its batch takes, not at config.batch of them. */
+/* A plan reads about as many samples as its batch takes, not config.batch of them. */
 Test(loader_fields, plans_look_at_few_samples)
 {
     enum { COUNT = 20000, BATCHES = 50 };
