@@ -527,6 +527,7 @@ const char *order_name(int order);
 struct used_site {
     uint64_t pc;
     uint8_t op, order, fail_order, weakened;
+    bool several; /* it was executed with other orders, too */
 };
 
 extern struct used_site *used_sites;

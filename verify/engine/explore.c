@@ -414,15 +414,18 @@ void explore_note_site(const struct request *q)
     if (q->op > OP_CAS && q->op != OP_FENCE)
         return;
     for (int i = 0; i < used_site_count; i++)
-        if (used_sites[i].pc == q->pc)
+        if (used_sites[i].pc == q->pc) {
+            used_sites[i].several |=
+                used_sites[i].order != q->order || (q->op == OP_CAS && used_sites[i].fail_order != q->fail_order);
             return;
+        }
     if (used_site_count == room) {
         room = room ? room * 2 : 64;
         used_sites = realloc(used_sites, (size_t)room * sizeof *used_sites);
         if (!used_sites)
             engine_bug("out of memory");
     }
-    used_sites[used_site_count++] = (struct used_site){q->pc, q->op, q->order, q->fail_order, q->weakened};
+    used_sites[used_site_count++] = (struct used_site){q->pc, q->op, q->order, q->fail_order, q->weakened, false};
 }
 
 bool explore_add(int t)

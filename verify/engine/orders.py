@@ -43,6 +43,7 @@ class Program:
         self.end = time.monotonic() + seconds
         self.kinds = {}  # slot: orders that it may have
         self.own = {}  # slot: its order in the program
+        self.several = set()  # (file, line, column) of calls that were executed with more than one order
         self.known = {}
 
     def run(self, assignment):
@@ -76,10 +77,17 @@ class Program:
         return result
 
     def note(self, site):
+        call = (site["file"], site["line"], site["column"])
+        if site["several"]:
+            self.several.add(call)
         for which in ("order", "failure_order"):
-            slot = (site["file"], site["line"], site["column"], which)
-            if which in site and slot not in self.own and not site["weakened"]:
-                self.own[slot] = "acquire" if site[which] == "consume" else site[which]
+            slot = call + (which,)
+            if which not in site or site["weakened"]:
+                continue
+            order = "acquire" if site[which] == "consume" else site[which]
+            if self.own.setdefault(slot, order) != order:
+                self.several.add(call)
+            if slot not in self.kinds:
                 self.kinds[slot] = KINDS["load"] if which == "failure_order" else KINDS.get(site["op"], ALL)
 
     def passes(self, assignment):
@@ -231,13 +239,25 @@ def print_repair(program):
 
 
 def audit(program):
-    """[(slot, own order, weaker order, counterexample or None)] of every slot that was executed."""
+    """[(slot, own order, weaker order, counterexample or None, why there is no verdict or None)] of every slot that was executed."""
     rows = []
     for slot in sorted(program.own):
         for order in below(program.own[slot], program.kinds[slot]):
-            errors = program.run({slot: order})["errors"]
-            rows.append((slot, program.own[slot], order, errors[0] if errors else None))
+            errors, why = [], None
+            try:
+                errors = program.run({slot: order})["errors"]
+            except Stopped as e:
+                why = str(e)
+            rows.append((slot, program.own[slot], order, errors[0] if errors else None, why))
     return rows
+
+
+def judgement(error, why):
+    if why:
+        return "undecided: " + why
+    if error:
+        return "needed: %s at %s:%d" % (error["kind"], os.path.basename(error["file"] or "?"), error["line"])
+    return "not needed by this program"
 
 
 def print_audit(program, file):
@@ -250,12 +270,15 @@ def print_audit(program, file):
     except Stopped as e:
         print("audit: %s" % e)
         return 3
-    for slot, own, order, error in rows:
-        print("%-40s %-8s -> %-8s %s" % (name(slot), own, order, "needed: %s at %s:%d" % (
-            error["kind"], os.path.basename(error["file"] or "?"), error["line"]) if error else "not needed by this program"))
-    print("audit: %d orders, %d weaker ones tried, %d needed" % (len(program.own), len(rows), sum(r[3] is not None for r in rows)))
+    for slot, own, order, error, why in rows:
+        print("%-40s %-8s -> %-8s %s" % (name(slot), own, order, judgement(error, why)))
+    for call in sorted(program.several):
+        print("%s:%d:%d is executed with several orders; audited with the first only" % call)
+    undecided = sum(r[4] is not None for r in rows)
+    print("audit: %d orders, %d weaker ones tried, %d needed%s" % (
+        len(program.own), len(rows), sum(r[3] is not None for r in rows), ", %d undecided" % undecided if undecided else ""))
     if file:
         with open(file, "w") as f:
             json.dump({"audit": [{"file": s[0], "line": s[1], "column": s[2], "which": s[3], "order": own, "weaker": order,
-                                  "error": error and error["kind"]} for s, own, order, error in rows]}, f, indent=1)
-    return 0
+                                  "error": error and error["kind"], "undecided": why} for s, own, order, error, why in rows]}, f, indent=1)
+    return 3 if undecided else 0

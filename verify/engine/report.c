@@ -157,7 +157,8 @@ static void sites(FILE *out)
                 order_name(u->order));
         if (u->op == OP_CAS)
             fprintf(out, ", \"failure_order\": \"%s\"", order_name(u->fail_order));
-        fprintf(out, ", \"weakened\": %s}", u->weakened ? "true" : "false");
+        fprintf(out, ", \"weakened\": %s, \"several\": %s}", u->weakened ? "true" : "false",
+                u->several ? "true" : "false");
     }
     fprintf(out, "%s],\n", used_site_count ? "\n  " : "");
 }
