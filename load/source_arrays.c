@@ -57,7 +57,7 @@ static int read_array(const struct lade_array *array, uint64_t i, const struct l
                       struct lade_error *error)
 {
     const size_t bytes = lade_field_bytes(&array->field);
-    uint64_t from = i, length;
+    uint64_t from = i, length = 0;
 
     if (array->offsets) {
         int status = extent_of(array, i, &from, &length, error);
