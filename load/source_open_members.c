@@ -53,9 +53,8 @@ static int map_file(struct files *files, const char *path, struct items *it)
         files->file = more;
         files->space = space;
     }
-    struct lade_bytes *file = &files->file[files->count];
     if (status == LADE_OK)
-        status = map_or_unpack(files, file, path, it);
+        status = map_or_unpack(files, &files->file[files->count], path, it);
     files->count += status == LADE_OK;
     return status;
 }
