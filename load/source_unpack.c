@@ -39,6 +39,7 @@ struct unpack {
     struct lade_error *error;
 };
 
+#if !defined LADE_ZLIB || !defined LADE_ZSTD
 static int no_codec(const struct unpack *u, const char *library)
 {
     return lade_fail(u->error, LADE_INVALID, u->in.name, u->base,
@@ -46,6 +47,7 @@ static int no_codec(const struct unpack *u, const char *library)
                      "and build again",
                      library);
 }
+#endif
 
 #if defined LADE_ZLIB || defined LADE_ZSTD
 enum { FIRST = 1 << 16 };

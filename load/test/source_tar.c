@@ -307,7 +307,7 @@ struct lconv *localeconv(void)
 
 static int json(const char *text, const char *member, struct lade_json *found, double *to)
 {
-    const struct lade_value value = {(const uint8_t *)text, strlen(text), 0, "f", LADE_VALUE_JSON, NULL};
+    const struct lade_value value = {(const uint8_t *)text, strlen(text), 0, "f", LADE_VALUE_JSON, NULL, LADE_STORED};
 
     return lade_json_numbers(found, &value, member, to, 0, 4, NULL);
 }
