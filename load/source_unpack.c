@@ -120,7 +120,7 @@ static int unpack_all(struct unpack *u, decode *some)
         done = false;
         status = step(u, some, &done);
     }
-    if (status == LADE_OK && u->size == 0)
+    if (status == LADE_OK && u->size == 0 && u->mapped)
         status = wrong(u, "unpacks to nothing");
     return status;
 }

@@ -255,8 +255,10 @@ def killed():
                 os.remove(file)
             files = draw.randrange(len(expected))
             process = subprocess.Popen([LADE, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            while process.poll() is None and (len(glob.glob(path(pattern))) < files or not glob.glob(path(".lade-*"))):
+            while process.poll() is None and len(glob.glob(path(pattern))) < files:
                 pass
+            for _ in range(draw.randrange(400)):  # a while of no fixed length
+                glob.glob(path(pattern))
             process.send_signal(signal.SIGKILL)
             landed += process.wait() == -signal.SIGKILL
             for file, data in whole(pattern).items():
@@ -358,8 +360,54 @@ def text_sequences():
     return f"{len(text)} bytes"
 
 
+def inspect(source):
+    return json.loads(run("inspect", source, "--json", "-"))
+
+
+def powers(lengths):
+    """How many lengths are 0, 1, 2 to 3, 4 to 7, ..."""
+    return np.bincount([int(n).bit_length() for n in lengths]).tolist()
+
+
+def inspected():
+    """lade inspect: fields, lengths and classes of each kind, against NumPy; classes of any integer field"""
+    source, samples = make_fields()
+    labels = np.array([int(sample["label"]) for sample in samples])
+    groups = np.array([int(sample["group"]) for sample in samples])
+    lengths = [len(sample["blob"]) for sample in samples]
+    for end in ("tar", "tfrecord", "npy"):
+        opens = convert(source, path("look." + end))["source"]
+        seen = inspect(opens)
+        assert seen["count"] == len(samples) and seen["damaged"] == 0 and seen["kind"] == end, seen
+        same(seen["frequencies"], np.bincount(labels, minlength=seen["classes"]), end)
+        field = next(field for field in seen["fields"] if field["name"] == "blob")
+        about = field["lengths"]
+        assert (about["least"], about["most"], about["total"]) == (min(lengths), max(lengths), sum(lengths)), about
+        assert about["by_power"] == powers(lengths), (about, powers(lengths))
+        if end == "npy":
+            continue
+        by_group = opens.replace(",label=cls", ",label=group.cls").replace(",label=label", ",label=group")
+        same(inspect(by_group[:by_group.rindex(",classes=")])["frequencies"], np.bincount(groups), end + " by group")
+    np.savez(path("look.npz"), x=np.zeros((len(labels), 3)), label=labels, group=groups)
+    same(inspect("npz:" + path("look.npz"))["frequencies"], np.bincount(labels), "npz")
+    same(inspect("npz:" + path("look.npz") + ",label=group")["frequencies"], np.bincount(groups), "npz by group")
+    np.arange(1000, dtype=np.uint16).tofile(path("look.bin"))
+    seen = inspect(f"tokens:{path('look.bin')},length=64")
+    assert (seen["count"], seen["dtype"], seen["shape"], seen["classes"]) == (15, "u16", [64], 0), seen
+    cuts = [0, 1, 3, 3, 200, 1000]
+    with open(path("look.idx"), "wb") as file:
+        file.write(b"MMIDIDX\0\0" + struct.pack("<QBQQ", 1, 8, len(cuts) - 1, len(cuts)))
+        file.write(np.diff(cuts).astype("<i4").tobytes() + (2 * np.array(cuts[:-1])).astype("<i8").tobytes())
+        file.write(np.arange(len(cuts)).astype("<i8").tobytes())
+    seen = inspect("megatron:" + path("look"))
+    assert seen["fields"][0]["lengths"]["by_power"] == powers(np.diff(cuts)), seen
+    seen = inspect(convert("synthetic:count=50,classes=5", path("look.records"))["source"])
+    same(seen["frequencies"], inspect("synthetic:count=50,classes=5")["frequencies"], "records")
+    return "7 kinds"
+
+
 for function in (fields_to_all, tar_read, tfrecord_read, npy_read, records_read, orders_and_parts, killed, checks_result, states,
-                 refusals, encoded_images, text_sequences):
+                 refusals, encoded_images, text_sequences, inspected):
     check(function)
     for file in os.listdir(FOLDER):
         os.remove(path(file))
