@@ -77,7 +77,8 @@ static void free_array(struct ArrowArray *a)
     a->release = NULL;
 }
 
-static const char *const formats[] = {"c", "C", "i", "l", "g", "f", "b", "u", "z", "U", "w:3", "+w:2", "+l", "+L", "+s", "tdD", "n", "L", "w:", "+w:0", "vu", ""};
+static const char *const formats[] = {"c",    "C",  "i",  "l",  "g",   "f", "b", "u",  "z",    "U",  "w:3",
+                                      "+w:2", "+l", "+L", "+s", "tdD", "n", "L", "w:", "+w:0", "vu", ""};
 
 static void make_schema(struct ArrowSchema *s, unsigned depth)
 {
@@ -179,7 +180,11 @@ static void make_array(struct ArrowArray *a, const struct ArrowSchema *s, uint64
         if (text)
             o->buffers[2] = buffer(below, 1, false);
     } else if (a->n_buffers == 2) {
-        const uint64_t width = f[0] == 'w' ? 3 : f[0] && strchr("lgL", f[0]) ? 8 : f[0] && strchr("if", f[0]) ? 4 : f[0] == 't' ? 4 : 1;
+        const uint64_t width = f[0] == 'w'                   ? 3
+                               : f[0] && strchr("lgL", f[0]) ? 8
+                               : f[0] && strchr("if", f[0])  ? 4
+                               : f[0] == 't'                 ? 4
+                                                             : 1;
         o->buffers[1] = sane ? buffer(f[0] == 'b' ? (slots + 7) / 8 : slots * width, 1, false) : NULL;
     } else if (!strncmp(f, "+w", 2)) {
         below = slots * 2;

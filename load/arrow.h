@@ -80,14 +80,14 @@ struct lade_arrow {
     unsigned tops;
     struct lade_arrow_block *block;
     uint64_t blocks, space;
-    uint64_t *first; /* sample of each block, and the number of all */
+    uint64_t *first;           /* sample of each block, and the number of all */
     uint64_t *size;            /* bytes of each block */
     uint64_t bytes;            /* of all blocks */
     uint64_t classes, largest; /* of the label */
     struct lade_schema roles;
     struct lade_field field[LADE_FIELDS_MAX];
-    struct lade_arrow_cache *cache; /* NULL: all blocks stay */
-    struct lade_arrow_feed feed;    /* of the cache */
+    struct lade_arrow_cache *cache;    /* NULL: all blocks stay */
+    struct lade_arrow_feed feed;       /* of the cache */
     uint32_t *length[LADE_FIELDS_MAX]; /* of each sample in a ragged column, with a cache */
     uint64_t lengths;                  /* memory for this many */
     struct lade_blocks order;          /* with a cache that does not hold all */
@@ -107,7 +107,8 @@ int lade_arrow_resolve(struct lade_arrow *t, struct lade_arrow_block *block, str
 void lade_arrow_drop(struct lade_arrow *t, struct lade_arrow_block *block);
 
 /* Whether row is null in a column, itself or an element of it. */
-bool lade_arrow_is_null(const struct lade_arrow *t, unsigned column, const struct lade_arrow_piece *piece, uint64_t row);
+bool lade_arrow_is_null(const struct lade_arrow *t, unsigned column, const struct lade_arrow_piece *piece,
+                        uint64_t row);
 /* Steps of a ragged column; 0 for a null. */
 uint64_t lade_arrow_length(const struct lade_arrow *t, unsigned column, const struct lade_arrow_piece *piece,
                            uint64_t row);

@@ -17,8 +17,8 @@ struct choice {
 
 static int refuse(const struct choice *c, const char *why, const char *what)
 {
-    return lade_fail(c->error, LADE_INVALID, c->t->file, LADE_NO_OFFSET,
-                     "column '%.64s' %s%.24s; choose other columns", c->name, why, what);
+    return lade_fail(c->error, LADE_INVALID, c->t->file, LADE_NO_OFFSET, "column '%.64s' %s%.24s; choose other columns",
+                     c->name, why, what);
 }
 
 /* Element types by their letter; dates, times and durations are integers. */
@@ -90,7 +90,8 @@ static int take_elements(const struct choice *c, struct lade_arrow_type *type, c
     if (!strncmp(s->format, "w:", 2)) {
         type->raw = f->dtype = LADE_U8;
         type->slot = number_of(s->format + 2);
-        return add_dimension(type, type->slot) ? LADE_OK : refuse(c, "has values of a size that no field has: ", s->format);
+        return add_dimension(type, type->slot) ? LADE_OK
+                                               : refuse(c, "has values of a size that no field has: ", s->format);
     }
     type->is_bits = !strcmp(s->format, "b");
     f->dtype = LADE_BOOL;
@@ -107,8 +108,8 @@ static bool is_text(const char *format)
 
 static int take_dictionary(const struct choice *c, struct lade_arrow_type *type, const struct ArrowSchema *s)
 {
-    if (!element_of(s->format, &type->raw) || !lade_dtype_is_integer(type->raw) || s->format[1] || !s->dictionary->format ||
-        !is_text(s->dictionary->format) || s->dictionary->dictionary || !has_children(s, 0))
+    if (!element_of(s->format, &type->raw) || !lade_dtype_is_integer(type->raw) || s->format[1] ||
+        !s->dictionary->format || !is_text(s->dictionary->format) || s->dictionary->dictionary || !has_children(s, 0))
         return refuse(c, "has a dictionary, not of strings, but of type ",
                       s->dictionary->format ? s->dictionary->format : "");
     type->is_dictionary = true;

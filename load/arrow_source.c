@@ -128,8 +128,8 @@ static int keep_rows(const struct lade_arrow *t, struct lade_arrow_block *b, con
 
     b->rows = rows;
     for (unsigned c = 0; c < t->columns && t->nulls == LADE_NULLS_SKIP; c++)
-        some = some || (is_here(t, c, child) &&
-                        (b->piece[c].rows > 0 || b->piece[c].items > 0 || t->column[c].is_dictionary));
+        some = some ||
+               (is_here(t, c, child) && (b->piece[c].rows > 0 || b->piece[c].items > 0 || t->column[c].is_dictionary));
     if (!some || rows == 0)
         return LADE_OK;
     b->kept = lade_heap_raw(t->alloc, (size_t)rows, sizeof *b->kept);
@@ -181,7 +181,8 @@ static int measure_labels(struct lade_arrow *t, const struct lade_arrow_block *b
         return LADE_OK; /* known, or refused with the schema */
     for (uint64_t i = 0; i < b->rows; i++) {
         int64_t label;
-        if (lade_arrow_read(t, column, &b->piece[column], row_of(b, i), t->first[t->blocks] + i, &view, NULL) != LADE_OK)
+        if (lade_arrow_read(t, column, &b->piece[column], row_of(b, i), t->first[t->blocks] + i, &view, NULL) !=
+            LADE_OK)
             continue;
         if (!lade_integer_at(type->value.field.dtype, bytes, &label) || label < 0 ||
             (uint64_t)label >= LADE_CLASSES_MAX)
@@ -240,9 +241,8 @@ static bool make_room(struct lade_arrow *t, uint64_t samples, bool indexed)
         return true;
     const uint64_t space = most > 2 * t->lengths ? most : 2 * t->lengths;
     for (unsigned c = 0; c < t->columns; c++) {
-        uint32_t *more = t->column[c].is_list
-                             ? lade_heap_resize(t->alloc, t->length[c], (size_t)space, sizeof *more)
-                             : NULL;
+        uint32_t *more =
+            t->column[c].is_list ? lade_heap_resize(t->alloc, t->length[c], (size_t)space, sizeof *more) : NULL;
         if (t->column[c].is_list && !more)
             return false;
         t->length[c] = more;
@@ -476,8 +476,10 @@ static int complete(struct lade_arrow *t, struct lade_source_info *info, struct 
     }
     t->roles.fields = t->columns;
     t->roles.field = t->field;
-    *info = (struct lade_source_info){
-        .kind = t->kind, .count = t->blocks ? t->first[t->blocks] : 0, .schema = &t->roles, .index_bytes = index_bytes(t)};
+    *info = (struct lade_source_info){.kind = t->kind,
+                                      .count = t->blocks ? t->first[t->blocks] : 0,
+                                      .schema = &t->roles,
+                                      .index_bytes = index_bytes(t)};
     if (!label)
         return LADE_OK;
     info->classes = t->classes ? t->classes : label->is_dictionary ? label->entries : t->largest + 1;

@@ -234,9 +234,9 @@ int lade_source_open_arrow_sized(struct lade_source **source, const struct lade_
         status = lade_fail_unknown(error);
     else if (!stream.release || !stream.get_schema || !stream.get_next)
         (void)lade_fail(error, LADE_INVALID, "arrow", LADE_NO_OFFSET, "there is no stream, or it was released");
-    else if (arrow->window > LADE_WINDOW_MAX || (arrow->height == 0) != (arrow->width == 0) ||
-             arrow->height > 16384 || arrow->width > 16384 || arrow->pixels > UINT32_MAX ||
-             arrow->nulls < LADE_NULLS_FAIL || arrow->nulls > LADE_NULLS_FILL)
+    else if (arrow->window > LADE_WINDOW_MAX || (arrow->height == 0) != (arrow->width == 0) || arrow->height > 16384 ||
+             arrow->width > 16384 || arrow->pixels > UINT32_MAX || arrow->nulls < LADE_NULLS_FAIL ||
+             arrow->nulls > LADE_NULLS_FILL)
         (void)lade_fail(error, LADE_INVALID, "arrow", LADE_NO_OFFSET,
                         "window is above 64, height, width or pixels is out of range, or nulls is unknown");
     else

@@ -83,8 +83,8 @@ struct lade_arrow_column {
 #define LADE_WINDOW_MAX 64u
 
 struct lade_source_arrow {
-    struct ArrowArrayStream *stream; /* moved: its release is NULL afterwards, also on failure */
-    const char *name;                /* of the data, for messages; default "arrow" */
+    struct ArrowArrayStream *stream;        /* moved: its release is NULL afterwards, also on failure */
+    const char *name;                       /* of the data, for messages; default "arrow" */
     const struct lade_arrow_column *column; /* NULL: all */
     unsigned columns;
     const char *label, *key, *group; /* columns, or NULL */
