@@ -4,7 +4,7 @@
 import os
 from typing import NamedTuple
 
-from . import _lade
+from . import _lade, _sequence
 
 
 class Ragged(NamedTuple):
@@ -23,7 +23,7 @@ def is_array(value):
     try:
         memoryview(value).release()
     except (TypeError, ValueError, BufferError):
-        return hasattr(value, "__array_interface__") # an array of a type that no buffer can have: the error names it
+        return hasattr(value, "__array_interface__")  # an array of a type that no buffer can have: the error names it
     return True
 
 
@@ -48,7 +48,7 @@ def _arrays(columns, label, key, group, classes):
     return _lade.arrays_source(tuple(_column(*item) for item in columns.items()), label, key, group, classes)
 
 
-def open_source(source, label=None, key=None, group=None, classes=0):
+def open_source(source, label=None, key=None, group=None, classes=0, ragged=None):
     """The source of the C library for what a user passes as source."""
     if isinstance(source, _lade.Source):
         return source
@@ -67,5 +67,9 @@ def open_source(source, label=None, key=None, group=None, classes=0):
         return _arrays(dict(zip(names, source)), label, key, group, classes)
     if is_array(source):
         return _lade.array_source(source, None, classes)
+    if hasattr(source, "__getitem__") and hasattr(source, "__len__") and not isinstance(source, (bytes, bytearray)):
+        return _sequence.open_sequence(source, ragged, label, key, group, classes)
+    if hasattr(source, "__iter__") and not isinstance(source, (bytes, bytearray)):
+        return _sequence.open_stream(source, classes)
     raise TypeError(f"a loader cannot read {type(source).__name__}; it reads the text of a source, arrays, a tuple or "
                     "dict of arrays, a table (Arrow), or a sequence of samples")

@@ -45,6 +45,11 @@ int package_dtype(const char *name)
     return -1;
 }
 
+const char *package_dtype_name(enum lade_dtype dtype)
+{
+    return names[dtype];
+}
+
 PyObject *package_tensor(struct package_hold *hold, const void *data, const struct lade_shape *shape)
 {
     struct tensor *self = (struct tensor *)PyType_GenericAlloc(package_tensor_type, 0);
