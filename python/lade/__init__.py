@@ -21,8 +21,8 @@ from ._errors import (CancelledError, ConflictError, DamagedError, DeviceError, 
                       LimitedError, OutOfMemoryError, ReadError)
 from ._lade import Batch, Tensor, version as __version__
 from ._loader import Field, Loader
-from ._source import Ragged
+from ._source import Ragged, Table
 
 __all__ = ["Batch", "CancelledError", "ConflictError", "DamagedError", "DeviceError", "EmptyError", "Error", "Field", "ForkError",
-           "InvalidError", "LimitedError", "Loader", "OutOfMemoryError", "Ragged", "ReadError", "Tensor",
+           "InvalidError", "LimitedError", "Loader", "OutOfMemoryError", "Ragged", "ReadError", "Table", "Tensor",
            "transforms"]

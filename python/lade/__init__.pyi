@@ -71,6 +71,16 @@ class Ragged(NamedTuple):
     values: Any
     offsets: Any
 
+class Table(NamedTuple):
+    table: Any
+    columns: tuple[str, ...] | None = None
+    images: tuple[str, ...] = ()
+    size: tuple[int, int] = (0, 0)
+    pixels: int = 0
+    nulls: str = "fail"
+    fill: float = 0.0
+    memory: int | None = None
+
 class Field(NamedTuple):
     name: str
     concatenate: bool = False

@@ -71,7 +71,7 @@ class Loader(_lade.Loader):
     """Batches of a data set, prepared ahead by threads.
 
     source          text that names a data set ("cifar10:DIR", "synthetic:count=1000"); an array, or a tuple or dict of
-                    arrays, which are read in place and must not change; a sequence of samples (slow: Python is called for
+                    arrays, which are read in place and must not change; a table (Arrow), or lade.Table; a sequence of samples (slow: Python is called for
                     each), or an iterable (a stream: needs buffer). A sample is a tensor, a tuple or a dict
     batch           samples of a batch
     seed            decides the order, and random transforms; None draws one
@@ -86,7 +86,7 @@ class Loader(_lade.Loader):
     in_order        batches come in the order of the plan, with the same bytes for any number of threads; otherwise the
                     same batches as soon as they are ready
     shuffle         False: samples by their numbers
-    epochs          after so many iteration yields nothing; None: no limit
+    epochs          after N epochs iteration yields nothing; None: no limit
     drop_last       drop the last batch of an epoch if it is incomplete
     shard, shards   this process's number, and how many there are
     pad             make shards equally long by repeating samples, instead of leaving some out

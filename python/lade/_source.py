@@ -14,6 +14,38 @@ class Ragged(NamedTuple):
     offsets: object
 
 
+class Table(NamedTuple):
+    """A table (Arrow: pyarrow, polars, pandas, datasets, duckdb) with options; Loader(table) reads all columns.
+
+    columns         names; None: all
+    images          those of the columns that hold JPEG or PNG, scaled to size (height, width) if that is given
+    nulls           "fail", "skip" (a row with one is no sample) or "fill" (by fill)
+    memory          None: the table is kept whole. Else this many bytes are in memory: the table is read in windows of
+                    consecutive record batches, and rows are shuffled inside each; it must give its stream more than once
+    """
+
+    table: object
+    columns: tuple | None = None
+    images: tuple = ()
+    size: tuple = (0, 0)
+    pixels: int = 0
+    nulls: str = "fail"
+    fill: float = 0.0
+    memory: int | None = None
+
+
+def _table(table, label, key, group, classes):
+    nulls = ("fail", "skip", "fill")
+    if table.nulls not in nulls:
+        raise ValueError(f"nulls is {table.nulls!r}; it is one of 'fail', 'skip', 'fill'")
+    columns = table.columns
+    if columns is None and table.images:
+        raise ValueError("images needs columns: name all that are read")
+    chosen = tuple((name, name in table.images) for name in columns or ())
+    return _lade.arrow_source(table.table, chosen, label, key, group, classes, nulls.index(table.nulls), table.fill,
+                              table.memory or 0, *table.size, table.pixels)
+
+
 def is_array(value):
     """Whether the memory of value can be read in place."""
     if isinstance(value, (str, bytes, bytearray)):
@@ -56,6 +88,10 @@ def open_source(source, label=None, key=None, group=None, classes=0, ragged=None
         if label or key or group or classes:
             raise TypeError("label, key, group and classes belong to arrays and sequences; a text names them itself")
         return _lade.open_source(os.fspath(source))
+    if isinstance(source, Table):
+        return _table(source, label, key, group, classes)
+    if hasattr(source, "__arrow_c_stream__"):
+        return _table(Table(source), label, key, group, classes)
     if isinstance(source, dict):
         if not source:
             raise ValueError("a dict without arrays")

@@ -11,6 +11,9 @@ static PyMethodDef functions[] = {
     {"arrays_source", package_arrays_source, METH_VARARGS,
      "arrays_source(columns, label, key, group, classes, /)\n--\n\nA source of triples (name, values, offsets or "
      "None)."},
+    {"arrow_source", package_arrow_source, METH_VARARGS,
+     "arrow_source(table, columns, label, key, group, classes, nulls, fill, memory, height, width, pixels, /)\n--\n\n"
+     "A source of an Arrow stream."},
     {"custom_source", package_custom_source, METH_VARARGS,
      "custom_source(read, length, count, fields, label, key, group, classes, /)\n--\n\nA source of Python functions."},
     {"make_pipeline", package_make_pipeline, METH_VARARGS,

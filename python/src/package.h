@@ -104,6 +104,9 @@ PyObject *package_open_source(PyObject *module, PyObject *args);
 PyObject *package_array_source(PyObject *module, PyObject *args);
 PyObject *package_arrays_source(PyObject *module, PyObject *args);
 
+/* source_arrow.c */
+PyObject *package_arrow_source(PyObject *module, PyObject *args);
+
 /* source_custom.c */
 PyObject *package_custom_source(PyObject *module, PyObject *args);
 

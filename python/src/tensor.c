@@ -236,7 +236,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
     *view =
         (Py_buffer){.buf = s->t.data, .len = elements(s) * item_size(s), .itemsize = item_size(s), .ndim = s->t.ndim};
     if (flags & PyBUF_FORMAT)
-        view->format = (char *)(uintptr_t)formats[s->dtype]; /* nobody writes to it */
+        view->format = (char *)(uintptr_t)formats[s->dtype]; /* no consumer writes to it */
     if ((flags & PyBUF_ND) == PyBUF_ND)
         view->shape = (Py_ssize_t *)s->dims.shape;
     if ((flags & PyBUF_STRIDES) == PyBUF_STRIDES)
