@@ -15,7 +15,7 @@ struct column {
     bool is_ragged;   /* all below is for ragged fields */
     unsigned lengths; /* tensor of the lengths or offsets */
     bool is_joined;   /* concatenated */
-    bool is_packed;   /* in rows, with the other packed columns; then no tensor of its own holds lengths */
+    bool is_packed;   /* in rows, with the other packed columns; then no tensor holds its lengths */
     bool wide, cut;
     uint64_t max, total, multiple; /* total 0: none */
     uint64_t bucket[LADE_BUCKETS_MAX];

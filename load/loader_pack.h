@@ -41,7 +41,7 @@ struct lade_pack {
     uint64_t dropped;        /* before the first batch */
 };
 
-/* A window as it was packed: row r has the pieces from begin[r] to begin[r + 1] - 1. */
+/* A window after packing: row r has the pieces from begin[r] to begin[r + 1] - 1. */
 struct lade_pack_window {
     bool is_valid;
     uint64_t epoch, members;  /* where it begins */

@@ -322,7 +322,7 @@ uint64_t lade_pack_length(const struct lade_cursor *cursor)
     return lade_pack_cursor_of(cursor).before;
 }
 
-/* Finds the first batch. Runs in a thread of its own, because the split may need one that is registered. */
+/* Finds the first batch. Runs in a separate thread, because the split may need one that is registered. */
 struct beginning {
     struct lade_loader *loader;
     struct lade_pack_cursor cursor;

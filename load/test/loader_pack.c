@@ -83,7 +83,7 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Window by window the rows that the rule names: permuted, or, in sequential order, as they were opened. */
+/* Window by window the rows that the rule names: permuted, or, in sequential order, in the order in which they are opened. */
 Test(loader_pack, rows_by_the_rule)
 {
     struct lade_source *source = open_sequences(&spreads, PACK_COUNT, LONGEST);

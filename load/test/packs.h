@@ -138,7 +138,7 @@ static inline void same_rows(const struct rows *a, const struct rows *b)
         cr_assert_eq(a->hash[i], b->hash[i], "row %llu", (unsigned long long)i);
 }
 
-/* Each step of each sample, up to a length, as often as said. */
+/* Each step of each sample, up to a length, this many times. */
 static inline void each_step(const struct rows *r, uint64_t (*length)(uint64_t i), uint64_t most, uint32_t times)
 {
     for (uint64_t i = 0; i < PACK_COUNT; i++)
