@@ -11,6 +11,8 @@
 #include "fields.h"
 #include "pack.h"
 
+#include <string.h>
+
 /*
  * A position: a row that is not done, with which a round begins. All shards have the same positions. Stored as a
  * lade_cursor, whose first word is the epoch as well.

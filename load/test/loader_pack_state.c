@@ -38,7 +38,8 @@ Test(loader_pack_state, resume_at_every_batch)
         cr_assert_str_eq(again, state);
         cr_assert_eq(take_rows(m, left, 40, UINT64_MAX), LADE_CLOSED);
         cr_assert_eq(left->count, whole->count - r->count, "at batch %llu", (unsigned long long)batch);
-        cr_assert_arr_eq(left->hash, whole->hash + r->count, left->count * sizeof *left->hash);
+        for (uint64_t i = 0; i < left->count; i++)
+            cr_assert_eq(left->hash[i], whole->hash[r->count + i]);
         rows_free(left);
         lade_loader_destroy(m);
         free(again);
