@@ -320,12 +320,11 @@ static const char *guarantee_of(const struct lade_loader *l)
     if (l->config.draw == LADE_DRAW_BALANCED)
         return "each position of an epoch is drawn independently, all classes alike, with replacement";
     if (l->pack)
-        return l->config.in_order ? "each sample exactly once in each epoch, packed into rows that the seed decides; "
-                                    "the same bytes for "
-                                    "any number of threads"
-                                  : "each sample exactly once in each epoch, packed into rows that the seed decides, "
-                                    "delivered as soon as "
-                                    "they are ready";
+        return l->config.in_order
+                   ? "each sample exactly once in each epoch, unless it is longer than a row; in rows that the seed "
+                     "decides, with the same bytes for any number of threads"
+                   : "each sample exactly once in each epoch, unless it is longer than a row; in rows that the seed "
+                     "decides, delivered as soon as they are ready";
     if (l->config.sequential)
         return "each sample exactly once in each epoch, by number";
     return l->config.in_order

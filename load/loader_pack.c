@@ -178,12 +178,12 @@ static int read_piece(const struct filling *x, const struct lade_piece *piece)
     if (piece->faulty) {
         uint64_t length = 0;
         int status = lade_fields_packed_length(l, piece->id, &length, &x->slot->error);
-        return status != LADE_OK
-                   ? status
-                   : lade_fail(&x->slot->error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
-                               "sample %llu has %llu steps; a row has %llu: set pack_longer, or use longer rows",
-                               (unsigned long long)piece->id, (unsigned long long)length,
-                               (unsigned long long)l->config.pack_row);
+        return status != LADE_OK ? status
+                                 : lade_fail(&x->slot->error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
+                                             "sample %llu has %llu steps; a row has %llu: cut, split or drop it "
+                                             "(pack_longer), or use longer rows",
+                                             (unsigned long long)piece->id, (unsigned long long)length,
+                                             (unsigned long long)l->config.pack_row);
     }
     memset(views, 0, f->schema * sizeof *views);
     for (unsigned i = 0; i < f->columns; i++) {
