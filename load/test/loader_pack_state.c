@@ -3,6 +3,9 @@
 #define _GNU_SOURCE
 #include "packs.h"
 
+#include <sched.h>
+#include <stdatomic.h>
+
 static struct sequences spreads = {.length = spread};
 
 static struct lade_loader_config packed(struct lade_source *source)
@@ -75,6 +78,71 @@ Test(loader_pack_state, chain_of_runs_as_ready)
     each_step(r, spread, LONGEST, 3);
     free(state);
     rows_free(r);
+    lade_source_close(source);
+}
+
+/* The first read of all waits until the test lets it go on, so that one of the first two batches is late. */
+static _Atomic bool has_begun, may_go;
+
+static bool first_waits(uint64_t i)
+{
+    (void)i;
+    if (!atomic_exchange(&has_begun, true))
+        while (!atomic_load(&may_go))
+            sched_yield();
+    return false;
+}
+
+/* Three batches overtake a late one. The next run has its rows, and those after the three, in a batch. */
+Test(loader_pack_state, overtaken_batch)
+{
+    struct sequences s = {.length = spread, .fails = first_waits};
+    struct lade_source *source = open_sequences(&s, PACK_COUNT, LONGEST);
+    struct lade_loader_config config = packed(source);
+    struct rows *r = rows_new();
+
+    config.epochs = 1;
+    config.in_order = false;
+    struct lade_loader *l = open_loader(&config);
+    cr_assert_eq(take_rows(l, r, 40, 3), LADE_OK);
+    char *state = state_of(l);
+    atomic_store(&may_go, true);
+    lade_loader_destroy(l);
+    cr_assert(strchr(state, ','), "rows that are done are not all before the others: %s", state);
+    config.batch = 7;
+    l = resume(&config, state);
+    cr_assert_eq(take_rows(l, r, 40, UINT64_MAX), LADE_CLOSED);
+    each_step(r, spread, LONGEST, 1);
+    free(state);
+    rows_free(r);
+    lade_loader_destroy(l);
+    lade_source_close(source);
+}
+
+/* Each of three shards continues at each of its batches. */
+Test(loader_pack_state, resume_of_a_shard)
+{
+    struct lade_source *source = open_sequences(&spreads, PACK_COUNT, LONGEST);
+    struct lade_loader_config config = packed(source);
+
+    config.shards = 3;
+    for (config.shard = 0; config.shard < 3; config.shard++) {
+        struct rows *whole = all_rows(&config), *r = rows_new();
+        char *state = NULL;
+        int status = LADE_OK;
+        while (status == LADE_OK) {
+            struct lade_loader *l = state ? resume(&config, state) : open_loader(&config);
+            status = take_rows(l, r, 40, 1);
+            free(state);
+            state = state_of(l);
+            lade_loader_destroy(l);
+        }
+        cr_assert_eq(status, LADE_CLOSED);
+        same_rows(whole, r);
+        free(state);
+        rows_free(r);
+        rows_free(whole);
+    }
     lade_source_close(source);
 }
 
