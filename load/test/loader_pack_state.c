@@ -81,7 +81,7 @@ Test(loader_pack_state, chain_of_runs_as_ready)
     lade_source_close(source);
 }
 
-/* The first read of all waits until the test lets it go on, so that one of the first two batches is late. */
+/* The first read of all waits until the test allows it, so that one of the first two batches is late. */
 static _Atomic bool has_begun, may_go;
 
 static bool first_waits(uint64_t i)
