@@ -331,6 +331,15 @@ struct beginning {
     struct lade_error *error;
 };
 
+/* Whether a window can begin there: enough places are left for the members that are. */
+static bool is_position(const struct lade_order *o, const struct lade_pack_cursor *c, uint64_t window)
+{
+    if (c->place > o->places || c->members > o->members || (c->members % window != 0 && c->members != o->members))
+        return false;
+    return lade_order_is_even(o, c->epoch) ? c->place == c->members
+                                           : c->place >= c->members && o->places - c->place >= o->members - c->members;
+}
+
 /* Moves to the first round that a saved run did not complete; from: where a window begins that does not follow it. */
 static int continue_run(struct beginning *b, struct lade_pack_work *w)
 {
@@ -347,8 +356,8 @@ static int continue_run(struct beginning *b, struct lade_pack_work *w)
 
     for (size_t i = 0; i < l->order.done.count && l->order.done.range[i].from <= round; i++)
         round = l->order.done.range[i].end;
-    if (first.place > l->pack->order.places || first.members > l->pack->order.members ||
-        round > UINT64_MAX / l->config.shards || rest > round * l->config.shards)
+    if (!is_position(&l->pack->order, &first, l->pack->window) || round > UINT64_MAX / l->config.shards ||
+        rest > round * l->config.shards)
         return lade_fail(b->error, LADE_DAMAGED, "state", LADE_NO_OFFSET, "its position is not one of this data set");
     *c = first;
     if (first.members < l->pack->order.members) {
