@@ -11,6 +11,7 @@
  *     shadow.c   the state of each byte: races, bounds, initialisation
  *     spin.c     loops that only wait, and retries
  *     lost.c     accesses that are lost with an omitted iteration
+ *     search.c   executions at random, for programs that are too large to exhaust
  *     share.c    several processes on one exploration
  *     trace.c    a counterexample as text; report.c as JSON, of which draw/ makes the picture; symbol.c maps addresses to names
  *     lin.c      linearizability of marked operations
@@ -343,8 +344,11 @@ bool explore_add(int t); /* adds the pending event of thread t; false when no op
 void explore_again(int t);
 const struct event *explore_went_on(void);
 void explore_undo(int stamp); /* removes this event and those after it, which were added in this run */
+bool explore_waits(const struct thread *t);
+void explore_empty(void);
 void explore_all(bool begins);
 void explore_replay(void);
+double elapsed(void);            /* main.c: seconds since the start */
 void finish_run(enum outcome o); /* main.c: checks on a finished run */
 bool stop_now(void);            /* main.c: limits and progress */
 void end_with_parent(pid_t parent); /* main.c: this process is killed when its parent ends */
@@ -397,6 +401,7 @@ void spin_shoot(struct thread *t);
 enum skip spin_skips(struct thread *t);
 bool spin_rewind(struct thread *t, int since);
 bool spin_waits(const struct thread *t);
+bool spin_sleeps(struct thread *t);
 bool spin_hopeless(const struct thread *t);
 void spin_learn(const struct thread *t);
 void spin_forget(void);
@@ -412,6 +417,19 @@ void lost_iteration(const struct thread *t, int first, int end);
 void lost_access(const struct event *e, uintptr_t addr, size_t size, bool write, bool atomic);
 void lost_end(void);
 void lost_stack(int t, bool shared);
+
+/* ---- search.c ---- */
+
+struct found { /* what --search has seen */
+    uint64_t runs, distinct, once; /* once: executions seen in one run only */
+    uint64_t failing;              /* number of the run that failed */
+};
+
+extern struct found found;
+void search_all(void);
+int search_picks(const struct event *e, int count, bool values);
+bool search_goes(struct thread *t);
+struct thread *search_next(bool (*enabled)(struct thread *t));
 
 /* ---- errors, main.c ---- */
 
@@ -448,13 +466,15 @@ void lade_explore_failed(void);
 
 struct options {
     enum model model;
-    bool outcomes, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
+    bool outcomes, search, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
     int jobs;
     int bound;          /* most events of one thread */
     int unroll;         /* most events of one call site in one thread, or 0 */
     long low, high;     /* values of a nondeterministic integer */
     double timeout;
-    uint64_t most;      /* executions */
+    double seconds;     /* of --search */
+    uint64_t seed;
+    uint64_t most;      /* executions; of --search: runs */
     const char *json[4], *save, *replay, *entry;
     int jsons;
     int stop_thread, stop_at;
