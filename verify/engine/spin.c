@@ -402,10 +402,15 @@ bool spin_rewind(struct thread *t, int since)
     return true;
 }
 
-/* With --search: whether the last iteration of the thread only waited, with values that are still the newest. */
+/*
+ * With --search: whether the last iteration of the thread only waited, with values that are still the newest. Retries count
+ * only in a thread that has taken many steps: most end soon.
+ */
 bool spin_sleeps(struct thread *t)
 {
-    if (!waited(t))
+    if (t->done > LONG && t->done % LONG == 0)
+        t->shots = t->stores = 0; /* what is kept of the last iterations has limits: it begins anew */
+    if (t->done > LONG ? spin_skips(t) == SKIP_NOT : !waited(t))
         return false;
     t->awaited = 0;
     for (int i = t->spin_from; i < t->done; i++) {
