@@ -383,6 +383,7 @@ size_t shadow_usable(const void *p);
 void shadow_free(void *p, uint64_t pc);
 void shadow_end(void); /* leaks */
 char *shadow_stack(int t);
+int shadow_block_number(uintptr_t addr);
 bool shadow_block_of(uintptr_t addr, uintptr_t *start, size_t *size, uint64_t *pc);
 
 struct access {
@@ -433,6 +434,7 @@ struct found { /* what --search has seen */
 
 extern struct found found;
 void search_all(void);
+void search_smaller(void (*diagnose)(void));
 int search_picks(const struct event *e, int count, bool values);
 bool search_goes(struct thread *t);
 struct thread *search_next(bool (*enabled)(struct thread *t));
@@ -441,7 +443,7 @@ struct thread *search_next(bool (*enabled)(struct thread *t));
 
 enum error {
     ERR_NONE, ERR_ASSERT, ERR_RACE, ERR_UNINIT, ERR_FREED, ERR_DOUBLE_FREE, ERR_BAD_FREE, ERR_BOUNDS, ERR_LEAK,
-    ERR_ALLOCATION, ERR_MUTEX, ERR_DEADLOCK, ERR_LIVELOCK, ERR_BLOCKING, ERR_CRASH, ERR_THREAD, ERR_LIN, ERR_UNSUPPORTED, ERR_DIVERGED,
+    ERR_ALLOCATION, ERR_MUTEX, ERR_DEADLOCK, ERR_LIVELOCK, ERR_BLOCKING, ERR_CRASH, ERR_THREAD, ERR_LIN, ERR_SHOWN, ERR_UNSUPPORTED, ERR_DIVERGED,
     ERR_KINDS
 };
 
@@ -481,7 +483,7 @@ struct options {
     double seconds;     /* of --search */
     uint64_t seed;
     uint64_t most;      /* executions; of --search: runs */
-    const char *json[4], *save, *replay, *entry;
+    const char *json[4], *save, *replay, *entry, *show;
     int jsons;
     int stop_thread, stop_at;
 };
@@ -537,6 +539,7 @@ void trace_print(FILE *out);
 const char *trace_event(const struct event *e);
 void trace_sentence(char *out, size_t room);
 int *trace_order(int *count);
+int trace_switches(void);
 void report_write(const char *path, const char *verdict, double seconds);
 void trace_partner(void);
 bool trace_hidden(const struct event *e);

@@ -206,3 +206,66 @@ void search_all(void)
             note();
     }
 }
+
+/* ---- a shorter counterexample ---- */
+
+enum { TRIES = 400, STEPS = 40000 };
+
+/* What a person has to read. */
+static int length(void)
+{
+    int n = 0;
+
+    for (int s = 0; s < G->count; s++)
+        n += !trace_hidden(ev(s)) && ev(s)->kind != E_START && ev(s)->kind != E_END;
+    return 4 * n + trace_switches();
+}
+
+static void keep(struct graph *to)
+{
+    bool *every = malloc((size_t)G->count + 1);
+    int32_t *map = malloc(((size_t)G->count + 1) * sizeof *map);
+
+    if (!every || !map)
+        engine_bug("out of memory");
+    memset(every, 1, (size_t)G->count + 1);
+    graph_keep(G, to, every, map);
+    free(every);
+    free(map);
+}
+
+/* Runs at random for a moment: G and failure become the shortest execution with the same error, at the same places. */
+void search_smaller(void (*diagnose)(void))
+{
+    static struct graph best;
+    struct options before = options;
+    struct statistics counted = statistics;
+    struct failure first = failure;
+    struct found all = found;
+    int least = length();
+    uint64_t end = statistics.steps + STEPS;
+
+    keep(&best);
+    options.search = true;
+    for (int i = 0; i < TRIES && statistics.steps < end && !time_is_up; i++) {
+        found.runs++;
+        begin_run();
+        explore_empty();
+        enum outcome o = run_once();
+        if (o != RUN_ERROR)
+            finish_run(o);
+        if (failure.hangs || failure.kind != first.kind || failure.pc != first.pc || length() >= least)
+            continue;
+        diagnose();
+        if (failure.other_pc != first.other_pc || failure.addr != first.addr)
+            continue;
+        least = length();
+        keep(&best);
+    }
+    G = &best;
+    failure = first;
+    options = before;
+    found = all;
+    diagnose(); /* the threads are where that execution has left them */
+    statistics = counted;
+}

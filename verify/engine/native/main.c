@@ -26,7 +26,7 @@ static const char *const error_names[ERR_KINDS] = {
     [ERR_FREED] = "use-after-free", [ERR_DOUBLE_FREE] = "double-free", [ERR_BAD_FREE] = "invalid-free",
     [ERR_BOUNDS] = "out-of-bounds", [ERR_LEAK] = "leak", [ERR_ALLOCATION] = "allocation", [ERR_MUTEX] = "mutex", [ERR_DEADLOCK] = "deadlock",
     [ERR_LIVELOCK] = "livelock", [ERR_BLOCKING] = "blocking", [ERR_CRASH] = "crash", [ERR_THREAD] = "thread",
-    [ERR_LIN] = "linearizability", [ERR_UNSUPPORTED] = "unsupported", [ERR_DIVERGED] = "nondeterministic",
+    [ERR_LIN] = "linearizability", [ERR_SHOWN] = "shown", [ERR_UNSUPPORTED] = "unsupported", [ERR_DIVERGED] = "nondeterministic",
 };
 
 const char *error_name(enum error kind)
@@ -212,6 +212,7 @@ static const char *const usage_text =
     "  --order ...              the same, but the call need not be executed\n"
     "  --search                 executions at random instead of all of them; --seconds S (10), --seed N (1)\n"
     "  --outcomes               print what complete executions print, each distinct output once\n"
+    "  --show OUTCOME           show an execution that prints it\n"
     "  --entry FUNCTION         start with this function instead of main\n"
     "  --genmc                  copy GenMC's deviations, to compare counts\n"
     "  --quiet                  no progress line\n";
@@ -314,7 +315,10 @@ static void parse(int argc, char **argv)
             options.bound = (int)number(a, v);
         else if (!strcmp(a, "--unroll"))
             options.unroll = (int)number(a, v);
-        else if (!strcmp(a, "--seconds"))
+        else if (!strcmp(a, "--show")) {
+            options.show = v;
+            options.outcomes = true;
+        } else if (!strcmp(a, "--seconds"))
             options.seconds = number(a, v);
         else if (!strcmp(a, "--seed"))
             options.seed = seed(v);
@@ -385,6 +389,11 @@ static void print_failure(void)
     char why[800];
     struct site s = symbol_site(failure.pc);
 
+    if (failure.kind == ERR_SHOWN) {
+        printf("shown: %s\n", failure.text);
+        trace_print(stdout);
+        return;
+    }
     printf("error: %s: ", error_name(failure.kind));
     if (s.file)
         printf("%s:%d: ", s.file, s.line);
@@ -432,7 +441,7 @@ static void print_search(void)
 
 static int conclude(double seconds)
 {
-    if (statistics.polls && statistics.tries && !options.search)
+    if (statistics.polls && statistics.tries)
         statistics.cut |= CUT_POLL; /* states that a try-lock could see in between were omitted */
     /*
      * Each blocked execution stands for others that continue; if no execution ends, there is an error. And some run
@@ -444,7 +453,11 @@ static int conclude(double seconds)
         fail(ERR_LIVELOCK, 0, 0, "no execution comes to an end");
     bool found = failure.kind && failure.kind < ERR_UNSUPPORTED;
     bool vacuous = !statistics.executions && !options.replay;
-    const char *verdict = found            ? "error"
+    bool shown = failure.kind == ERR_SHOWN;
+    if (options.show && !failure.kind)
+        printf("shown: no execution prints it\n");
+    const char *verdict = shown            ? "shown"
+                          : found          ? "error"
                           : failure.kind   ? "unsupported"
                           : statistics.cut && !options.search ? "bound"
                           : vacuous        ? "vacuous"
@@ -456,11 +469,15 @@ static int conclude(double seconds)
         fprintf(stderr, "\r%80s\r", "");
     if (!failure.kind && !statistics.cut && !options.replay && !weaken_used())
         return 2;
-    if (found && !nothing && !failure.hangs)
+    if (found && !nothing && !failure.hangs) {
         diagnose();
+        if (!options.replay && !options.stop_threads)
+            search_smaller(diagnose);
+    }
     if (failure.kind)
         print_failure();
-    outcome_print(stdout);
+    if (!options.show)
+        outcome_print(stdout);
     if (found && options.save)
         share_save(options.save);
     for (int i = 0; i < options.jsons; i++)
@@ -468,7 +485,7 @@ static int conclude(double seconds)
     weaker_each(print_weaker, stdout);
     for (int i = 0; i < COVER_NAMES && statistics.covered[i][0]; i++)
         printf("covered: %s\n", statistics.covered[i]);
-    if (statistics.cut)
+    if (statistics.cut & ~(options.search ? CUT_POLL : 0))
         print_bound();
     else if (vacuous && !failure.kind)
         printf("vacuous: no execution completed: every one %s\n",
@@ -477,6 +494,8 @@ static int conclude(double seconds)
         print_search();
     printf("verdict: %s\nexecutions: %llu\nblocked: %llu\nseconds: %.3f\n", !strcmp(verdict, "weaker") ? "pass, but weaker" : !strcmp(verdict, "nothing-found") ? "nothing found" : verdict,
            (unsigned long long)statistics.executions, (unsigned long long)statistics.blocked, seconds);
+    if (options.show && (shown || !failure.kind))
+        return shown ? 0 : 2;
     return found ? 42 : failure.kind ? 5 : statistics.cut && !options.search ? 3 : vacuous ? 6 : 0;
 }
 
