@@ -3,7 +3,7 @@
  * Executions at random, for programs that are too large to exhaust.
  *
  * Each run builds one consistent graph from nothing. The thread with the highest random priority takes the next step, and
- * priorities change now and then; a load sometimes reads an older value that coherence allows, a store sometimes goes
+ * priorities change from time to time; a load sometimes reads an older value that coherence allows, a store sometimes goes
  * before others in modification order. How often is drawn anew for each run: some are nearly sequentially consistent with
  * few switches, others have many of both. Priorities with few changes are those of PCT (Burckhardt, Kothari, Musuvathi,
  * Nagarakatte, ASPLOS 2010), the choice among old values is as in C11Tester (Luo and Demsky, ASPLOS 2021) and PCTWM (Gao,
