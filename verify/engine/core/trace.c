@@ -116,7 +116,7 @@ static void describe_read(const struct event *e, char *out, size_t room)
 
 const char *trace_event(const struct event *e)
 {
-    static char out[256];
+    static char out[600];
     char name[200];
 
     out[0] = 0;
