@@ -30,6 +30,12 @@ static void help(void)
         "  tfrecord:FILES, tar:FILES, each with [,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,classes=N][,size=HEIGHTxWIDTH]\n"
         "  npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]");
     puts("\n"
+         "mixtures, in place of SOURCE\n"
+         "  --mix WEIGHT:SOURCE   take samples of this source by its weight; repeat it for up to 64 sources. Weights are\n"
+         "                        numbers such as 3 or 0.25. With --resume they may differ from those before\n"
+         "  --mix-end repeat|drop|stop\n"
+         "                        a source that has ended begins again, is dropped, or ends the epoch (repeat)\n"
+         "\n"
          "batches\n"
          "  --epochs N            number of epochs (2)\n"
          "  --batches N           stop after N batches\n"
@@ -101,6 +107,7 @@ static void help(void)
          "  lade feed synthetic:count=1000000 --consumer null --save state --save-every 100\n"
          "  lade feed synthetic:count=1000000 --consumer null --save state --resume state\n"
          "  lade feed --device opencl --epochs 5 --timeline --html report.html\n"
+         "  lade feed --mix 0.7:cifar10:/tmp/a --mix 0.3:cifar10:/tmp/b --mix-end drop\n"
          "  lade feed synthetic:count=endless --stream 10000 --batches 1000\n"
          "\n"
          "exit codes: 0 done, 1 a sample was lost, repeated or damaged, or there were too many faults, 2 wrong use,\n"
@@ -197,6 +204,8 @@ enum {
     DEVICE,
     RATE,
     RESUME,
+    MIX,
+    MIX_END,
     HELP
 };
 
@@ -241,6 +250,8 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"device", 1, 0, DEVICE},
                                       {"rate", 1, 0, RATE},
                                       {"resume", 1, 0, RESUME},
+                                      {"mix", 1, 0, MIX},
+                                      {"mix-end", 1, 0, MIX_END},
                                       {"help", 0, 0, HELP},
                                       {0, 0, 0, 0}};
 
@@ -293,7 +304,8 @@ static bool take_other(struct feed_options *o, int which)
 {
     static const char *const faults[] = {"fail", "skip", "substitute", NULL}, *const layouts[] = {"hwc", "chw", NULL},
                              *const consumers[] = {"softmax", "null", NULL},
-                             *const devices[] = {"host", "opencl", "cuda", NULL};
+                             *const devices[] = {"host", "opencl", "cuda", NULL},
+                             *const ends[] = {"repeat", "drop", "stop", NULL};
     struct feed_transforms *t = &o->transforms;
     const char *name = names[which].name;
     char *end = NULL;
@@ -332,6 +344,10 @@ static bool take_other(struct feed_options *o, int which)
     case DEVICE:
         o->device = optarg;
         return take_word(name, optarg, devices, &picked);
+    case MIX:
+        return feed_mix_take(o, optarg);
+    case MIX_END:
+        return take_word(name, optarg, ends, &o->mix_end);
     case RATE:
         o->rate = strtod(optarg, &end);
         return (*optarg && !*end && o->rate > 0 && isfinite(o->rate)) || complain(name, "a number above zero", optarg);
@@ -350,6 +366,8 @@ static const char *contradiction(const struct feed_options *o)
         return "--stream cannot be combined with --save or --resume: a stream has no saved position";
     if (o->stream && (o->as_ready || o->balanced))
         return "--stream cannot be combined with --as-ready or --balanced";
+    if (o->mixes && (o->table || o->parts > 1 || o->stream || o->balanced))
+        return "--mix cannot be combined with --split, --split-table, --stream or --balanced";
     if (o->depth && !o->device)
         return "--depth needs --device";
     if (o->timeline && !o->json && !o->html)
@@ -400,6 +418,12 @@ static bool parse(struct feed_options *o, int argc, char **argv)
         good = false;
     } else if (good && argc - optind == 1) {
         o->source = argv[optind];
+    }
+    if (good && o->mixes > 0 && argc - optind > 0) {
+        fputs("lade feed: --mix takes the place of SOURCE; give one of them\n", stderr);
+        good = false;
+    } else if (good && o->mixes > 0) {
+        o->source = "mixture";
     }
     const char *why = good ? contradiction(o) : NULL;
     if (why)

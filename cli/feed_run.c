@@ -299,6 +299,7 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
     int status = LADE_OK;
 
     lade_loader_stats(loader, &f->stats);
+    f->shares = lade_loader_shares(loader, f->share, LADE_MIXTURE_SOURCES_MAX);
     f->anonymous = anonymous_memory();
     if (f->o.save && !f->lost)
         status = save(f, loader, log);

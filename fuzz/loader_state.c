@@ -10,12 +10,13 @@
 #include "checksum.h"
 
 #include <lade/loader.h>
+#include <lade/mixture.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { COUNT = 20, BATCH = 3, TEXT_MAX = 4096, JOINED_MAX = 1 << 16, STATES = 3 };
-enum { SHARDS = 3, PAD = 4, IN_ORDER = 8, SPLIT = 16, CHECKED = 32, BEGUN = 64 };
+enum { SHARDS = 3, PAD = 4, IN_ORDER = 8, SPLIT = 16, CHECKED = 32, BEGUN = 64, MIXTURE = 128 };
 
 static void must(bool good)
 {
@@ -32,7 +33,7 @@ static int read_number(void *self, uint64_t i, void *to, int64_t *label, struct 
     return LADE_OK;
 }
 
-static struct lade_source *source;
+static struct lade_source *source, *mixture;
 static struct lade_split *split;
 
 static void make_once(void)
@@ -43,13 +44,23 @@ static void make_once(void)
     const struct lade_split_config halves = {.parts = 2, .store = LADE_SPLIT_PURE};
 
     must(source || lade_source_open_custom(&source, &ops, NULL, &info, NULL, NULL) == LADE_OK);
+    if (!mixture) {
+        const struct lade_source_info some = {
+            .kind = "numbers", .count = COUNT / 4, .shape = {LADE_U64, 0, {0}}, .bytes = 8, .classes = 1};
+        static const uint32_t weight[4] = {7, 1, 0x2b, 3};
+        struct lade_source *part[4];
+        for (int i = 0; i < 4; i++)
+            must(lade_source_open_custom(&part[i], &ops, NULL, &some, NULL, NULL) == LADE_OK);
+        const struct lade_source_mixture m = {.source = part, .weight = weight, .sources = 4, .end = LADE_MIXTURE_DROP};
+        must(lade_source_open_mixture(&mixture, &m, NULL) == LADE_OK);
+    }
     must(split || lade_split_create(&split, &halves, NULL) == LADE_OK);
 }
 
 static struct lade_loader_config config_of(uint8_t choice)
 {
-    return (struct lade_loader_config){.source = source,
-                                       .split = choice & SPLIT ? split : NULL,
+    return (struct lade_loader_config){.source = choice & MIXTURE ? mixture : source,
+                                       .split = choice & SPLIT && !(choice & MIXTURE) ? split : NULL,
                                        .batch = BATCH,
                                        .threads = 1,
                                        .slots = 2,

@@ -17,6 +17,7 @@
 
 #include <lade/api.h>
 #include <lade/loader.h>
+#include <lade/mixture.h>
 #include <lade/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,6 +94,10 @@ struct lade_report {
     /* Steps of a few batches, for the timeline; the time to write it grows with their square. */
     const struct lade_report_step *step;
     size_t steps; /* 0: left out */
+
+    const struct lade_loader_share *share; /* of a mixture, by lade_loader_shares() */
+    const char *const *share_name;         /* NULL: their kinds */
+    unsigned shares;                       /* 0: left out */
 };
 
 /* Zero where a wait that ends in between makes the later figure the smaller one. */
