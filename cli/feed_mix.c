@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a decimal number such as 0.25 as digits and the number of those behind the point. */
+/* Reads a decimal number such as 0.25 as digits, and how many follow the point. */
 static bool take_decimal(const char *text, const char *end, uint64_t *digits, unsigned *places)
 {
     bool point = false;

@@ -319,11 +319,12 @@ static const char *guarantee_of(const struct lade_loader *l)
     if (l->config.draw == LADE_DRAW_BALANCED)
         return "each position of an epoch is drawn independently, all classes alike, with replacement";
     if (l->order.mixture)
-        return l->order.mixture->end == LADE_MIXTURE_DROP
-                   ? "a mixture: each prefix of the order within one sample of each source's share among those that have "
-                     "not ended, each sample once"
+        return l->order.mixture->end == LADE_MIXTURE_DROP ? "a mixture: each prefix of the order within one sample of "
+                                                            "each source's share among those that have "
+                                                            "not ended, each sample once"
                : l->order.mixture->end == LADE_MIXTURE_STOP
-                   ? "a mixture: each prefix of the order within one sample of each source's share, each sample at most "
+                   ? "a mixture: each prefix of the order within one sample of each source's share, each sample at "
+                     "most "
                      "once in each epoch"
                    : "a mixture: each prefix of the order within one sample of each source's share, each sample of a "
                      "source once in each of its rounds";

@@ -178,7 +178,6 @@ static int check(struct lade_mixture *m, struct lade_source_info *info, bool *re
     m->schema.field = m->field;
     *info = (struct lade_source_info){
         .kind = "mixture", .shape = one->shape, .bytes = one->bytes, .class_names = one->class_names};
-    *reads_labels = false;
     for (unsigned s = 0; s < m->sources && status == LADE_OK; s++) {
         const struct lade_source_info *other = lade_source_info(m->source[s]);
         *reads_labels = *reads_labels || (!m->source[s]->ops.label && !other->schema);
@@ -196,7 +195,7 @@ static int make(struct lade_source **source, const struct lade_source_mixture *f
 {
     struct lade_source_ops ops = {.name = name_of, .close = close_mixture};
     struct lade_source_info info;
-    bool reads_labels;
+    bool reads_labels = false;
 
     if (from->sources == 0 || from->sources > LADE_MIXTURE_SOURCES_MAX || !from->source || !from->weight)
         return refuse(error, "a mixture has 1 to 64 sources, each with a weight");

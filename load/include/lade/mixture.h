@@ -9,9 +9,9 @@
  *             "The chairman assignment problem", 1980: units with such windows always fit. Taking the source with the
  *             largest deficit instead breaks the bound.) The law is about positions of the epoch, before they are divided
  *             among shards: position x goes to shard x % shards, so a shard alone has no such law, all together do.
- * Each source has its own random order: its samples come in permutations, each keyed by seed, epoch of the mixture, number
- *             of the source and the round, i.e. how often the source was begun in this epoch. With sequential they come
- *             by number. Each epoch of the mixture begins all sources anew.
+ * Each source has its own random order: permutations of its samples, each keyed by seed, epoch of the mixture, number of
+ *             the source and the round, i.e. how often the source was begun in this epoch; with sequential, the order of
+ *             the numbers. Each epoch of the mixture begins all sources anew.
  * The end     of a source is one of enum lade_mixture_end. A source of weight 0 is not used, and ends nothing.
  * Weights     can be changed where a loader is resumed, at any boundary of batches: open the same sources in the same
  *             order with other weights, and resume with the state. If its weights differ, the law restarts there: bounds
