@@ -532,7 +532,7 @@ static uint64_t element_of(const struct lade_order *o, struct lade_walk *walk, u
         begin_walk(o, one, m->first[source + 1] - m->first[source],
                    lade_key_make(lade_random_at(all, source, 0), round, ORDER));
     }
-    const uint64_t element = element_at(one, k);
+    const uint64_t element = element_at(o, one, k);
     lade_walk_free(&alone, o->alloc);
     return element;
 }
