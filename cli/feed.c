@@ -91,6 +91,7 @@ static void help(void)
          "  --save-every N        and after every N batches\n"
          "  --resume FILE         continue from a saved position; repeat it for the states of all shards, in any\n"
          "                        order. The trained model is not part of a state\n"
+         "  --in-step             the one state stands for all shards of its run: all took as many batches\n"
          "  --log FILE            write epoch and sample numbers of each batch, one line each; synced before a state\n"
          "                        is saved, and continued by --resume\n"
          "  --check               count every sample, class and part (default up to 100 million samples)\n"
@@ -184,6 +185,7 @@ enum {
     FLIP,
     NORMALISE,
     TIMELINE,
+    IN_STEP,
     CHECK,
     NO_CHECK, /* options up to here take no value */
     SPLIT_TABLE,
@@ -230,6 +232,7 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"flip", 0, 0, FLIP},
                                       {"normalise", 0, 0, NORMALISE},
                                       {"timeline", 0, 0, TIMELINE},
+                                      {"in-step", 0, 0, IN_STEP},
                                       {"check", 0, 0, CHECK},
                                       {"no-check", 0, 0, NO_CHECK},
                                       {"split-table", 1, 0, SPLIT_TABLE},
@@ -285,7 +288,7 @@ static void take_switch(struct feed_options *o, int which)
     bool *const place[] = {[DROP_LAST] = &o->drop_last,  [AS_READY] = &o->as_ready,
                            [BALANCED] = &o->balanced,    [PAD] = &o->pad,
                            [FLIP] = &o->transforms.flip, [NORMALISE] = &o->transforms.normalise,
-                           [TIMELINE] = &o->timeline};
+                           [TIMELINE] = &o->timeline,    [IN_STEP] = &o->in_step};
 
     if (which == CHECK || which == NO_CHECK)
         o->check = which == CHECK;
@@ -375,6 +378,8 @@ static const char *contradiction(const struct feed_options *o)
         return "--timeline takes no file: it adds to the report of --html or --json";
     if (o->device && o->consumer)
         return "--device replaces --consumer; give one of them";
+    if (o->in_step && o->resumes != 1)
+        return "--in-step needs one --resume";
     if (o->save_every && !o->save)
         return "--save-every needs --save";
     if (o->table && o->weights_given)

@@ -41,6 +41,7 @@ struct feed_options {
     uint64_t shard, shards;
     unsigned part; /* found by part_name when the split is open */
     bool as_ready, balanced, pad, drop_last, timeline;
+    bool in_step;                     /* the one state of --resume stands for all shards */
     bool random_seed;                 /* --seed random: the loader draws it */
     bool weights_given, split_seeded; /* --split or --split-seed was given; --split-seed was given */
     enum lade_fault fault;

@@ -2,11 +2,11 @@
 /*
  * The position of a loader, as a line of text:
  *
- *   lade-loader 1 identity=HEX seed=N epoch=N shard=N/N|any mix=HEX,... from=HEX:HEX,... done=RANGES
+ *   lade-loader 1 identity=HEX seed=N epoch=N shard=N/N|any mix=HEX,... from=HEX:HEX,... of=N done=RANGES
  *   level=N:RANGES/RANGES... crc=HEX
  *
  * done: the numbers of this shard's samples of the epoch that were delivered. Each level: the same for all shards of an
- * earlier run of the epoch. mix: the weights of a mixture. from: where its law restarted in this epoch, and how many
+ * earlier run of the epoch. of: samples of the epoch, of all shards. mix: the weights of a mixture. from: where its law restarted in this epoch, and how many
  * samples of each source came before. RANGES is A-B,A-B,... (from A, below B), in rising order.
  */
 #include "loader.h"
@@ -23,12 +23,13 @@
 #include <string.h>
 
 #define STATE_MAX ((size_t)1 << 24)
-#define RANGES_MAX (1 << 16) /* of one shard */
+#define RANGES_MAX (1 << 20) /* of one shard */
+#define RANGES_FEW 256       /* delivered samples that are merged into one list whenever they fit */
 
 struct state {
     const struct lade_alloc *alloc; /* NULL: the C library's */
     uint32_t identity;
-    uint64_t seed, epoch;
+    uint64_t seed, epoch, total;
     unsigned shard, shards; /* shards 0: any */
     struct lade_ranges done;
     struct lade_level level[LADE_LEVELS_MAX];
@@ -98,7 +99,7 @@ static size_t write_state(const struct state *s, char *to, size_t size)
         say(&t, " from=%" PRIx64, s->from);
     for (unsigned i = 0; s->from > 0 && i < s->sources; i++)
         say(&t, "%s%" PRIx64, i ? "," : ":", s->taken[i]);
-    say(&t, " done=");
+    say(&t, " of=%" PRIu64 " done=", s->total);
     write_ranges(&t, &s->done);
     for (unsigned l = 0; l < s->levels; l++) {
         say(&t, " level=%u:", s->level[l].shards);
@@ -235,7 +236,8 @@ static int take_fields(const char **at, struct state *s)
         return LADE_DAMAGED;
     s->shard = (unsigned)shard;
     s->shards = (unsigned)shards;
-    if (s->epoch == UINT64_MAX || !take_mixture(at, s) || !expect(at, " done="))
+    if (s->epoch == UINT64_MAX || !take_mixture(at, s) || !expect(at, " of=") ||
+        !take_number(at, &s->total) || s->total > LADE_PERMUTATION_MAX || !expect(at, " done="))
         return LADE_DAMAGED;
     int status = take_ranges(at, &s->done, s->alloc);
     while (status == LADE_OK && expect(at, " level="))
@@ -309,6 +311,7 @@ static int describe(const struct lade_loader *l, struct state *s)
                         .identity = lade_order_identity(&l->order),
                         .seed = l->config.seed,
                         .epoch = l->next.epoch,
+                        .total = lade_order_total(&l->order, l->next.epoch),
                         .shard = l->config.shard,
                         .shards = l->config.shards};
     if (l->order.mixture) {
@@ -458,7 +461,7 @@ static bool go_together(const struct state *a, const struct state *b)
     char one[256], two[256];
 
     if (a->identity != b->identity || a->seed != b->seed || a->shards != b->shards || a->epoch != b->epoch ||
-        a->levels != b->levels || a->sources != b->sources || a->from != b->from ||
+        a->levels != b->levels || a->total != b->total || a->sources != b->sources || a->from != b->from ||
         memcmp(a->weight, b->weight, sizeof a->weight) != 0 || memcmp(a->taken, b->taken, sizeof a->taken) != 0)
         return false;
     for (unsigned l = 0; l < a->levels; l++) {
@@ -488,6 +491,7 @@ static int look_at(struct state *s, const struct state *other, bool *fits)
         return LADE_OK;
     before.epoch--;
     before.levels = other->levels; /* equal within a run */
+    before.total = other->total; /* of another epoch a mixture may have another */
     before.from = other->from;
     memcpy(before.taken, other->taken, sizeof before.taken);
     memcpy(before.level, other->level, sizeof before.level);
@@ -495,22 +499,76 @@ static int look_at(struct state *s, const struct state *other, bool *fits)
     return *fits ? lade_ranges_add(&s->done, 0, UINT64_MAX, s->alloc) : LADE_OK;
 }
 
-/* The caller frees the last level of the result. */
-static int join(struct state *s, unsigned count, struct state *joined, struct lade_level *last,
-                struct lade_error *error)
+/* Merges all levels into one list of at most most ranges, in *all. LADE_OK, LADE_NO_MEMORY, LADE_LIMITED. */
+static int flatten(const struct state *s, size_t most, struct lade_ranges *all)
 {
-    unsigned first = 0;
+    int status = LADE_OK;
 
-    for (unsigned i = 1; i < count; i++)
-        if (s[i].epoch < s[first].epoch)
-            first = i;
-    if (s[first].levels == LADE_LEVELS_MAX)
+    for (unsigned l = 0; l < s->levels && status == LADE_OK; l++) {
+        struct lade_ranges merged = {NULL, 0};
+        status = lade_ranges_merge(all, &s->level[l], s->total, most, &merged, s->alloc);
+        lade_ranges_free(all, s->alloc);
+        *all = merged;
+    }
+    return status;
+}
+
+/* Adds what the last run delivered: as part of one list if that is short, or if there are many levels already. */
+static int add_level(struct state *joined, struct lade_level *last, struct lade_error *error)
+{
+    struct lade_ranges all = {NULL, 0};
+    struct state whole = *joined;
+    struct lade_ranges *one = lade_heap_get(joined->alloc, 1, sizeof *one);
+    int status = one ? LADE_OK : LADE_NO_MEMORY;
+    const bool is_full = joined->levels == LADE_LEVELS_MAX;
+
+    if (!is_full)
+        whole.level[whole.levels++] = *last;
+    if (status == LADE_OK)
+        status = flatten(&whole, is_full ? RANGES_MAX : RANGES_FEW, &all);
+    if (status == LADE_OK && is_full) {
+        struct lade_ranges merged = {NULL, 0};
+        status = lade_ranges_merge(&all, last, joined->total, RANGES_MAX, &merged, joined->alloc);
+        lade_ranges_free(&all, joined->alloc);
+        all = merged;
+    }
+    if (status == LADE_OK) { /* the levels so far belong to the states */
+        *one = all;
+        lade_level_free(last, joined->alloc);
+        *last = (struct lade_level){1, one};
+        joined->levels = 0;
+    } else {
+        lade_ranges_free(&all, joined->alloc);
+        lade_heap_put(joined->alloc, one);
+    }
+    if (status == LADE_NO_MEMORY)
+        return no_memory(error);
+    if (status == LADE_LIMITED && is_full)
         return lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
-                         "the number of shards changed %d times in this epoch; finish the epoch before the next change",
-                         LADE_LEVELS_MAX);
-    *joined = s[first];
-    joined->done = (struct lade_ranges){NULL, 0};
-    joined->shard = joined->shards = 0;
+                         "the shards are too far apart: what they delivered takes more than %d ranges", RANGES_MAX);
+    joined->level[joined->levels++] = *last;
+    return LADE_OK;
+}
+
+/* One state for all shards of its run, which are in step. */
+static int spread(struct state *s, struct lade_level *last, struct lade_error *error)
+{
+    const struct lade_range *range = s->done.range;
+
+    if (s->done.count > 1 || (s->done.count == 1 && range->from > 0))
+        return lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
+                         "batches were taken out of order: give the states of all %u shards", s->shards);
+    last->shard = lade_heap_get(s->alloc, s->shards, sizeof *last->shard);
+    last->shards = s->shards;
+    for (unsigned r = 0; last->shard && r < s->shards && s->done.count > 0; r++)
+        if (lade_ranges_add(&last->shard[r], 0, range->end, s->alloc) != LADE_OK)
+            return no_memory(error);
+    return last->shard ? LADE_OK : no_memory(error);
+}
+
+/* Collects what the shards did. */
+static int collect(struct state *s, unsigned count, unsigned first, struct lade_level *last, struct lade_error *error)
+{
     last->shard = lade_heap_get(s->alloc, count, sizeof *last->shard);
     bool *met = lade_heap_get(s->alloc, count, sizeof *met);
     int status = last->shard && met ? LADE_OK : no_memory(error);
@@ -530,8 +588,23 @@ static int join(struct state *s, unsigned count, struct state *joined, struct la
         }
     }
     lade_heap_put(s->alloc, met);
-    joined->level[joined->levels++] = *last;
     return status;
+}
+
+/* The caller frees the last level of the result. */
+static int join(struct state *s, unsigned count, struct state *joined, struct lade_level *last,
+                struct lade_error *error)
+{
+    unsigned first = 0;
+
+    for (unsigned i = 1; i < count; i++)
+        if (s[i].epoch < s[first].epoch)
+            first = i;
+    int status = count == 1 && s->shards > 1 ? spread(s, last, error) : collect(s, count, first, last, error);
+    *joined = s[first];
+    joined->done = (struct lade_ranges){NULL, 0};
+    joined->shard = joined->shards = 0;
+    return status == LADE_OK ? add_level(joined, last, error) : status;
 }
 
 static size_t none(struct lade_error *error, const char *why)

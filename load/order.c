@@ -287,7 +287,7 @@ int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, st
     if (o->split && o->draw == LADE_DRAW_ONCE && c->fault == LADE_FAULT_SUBSTITUTE &&
         !(o->few = lade_heap_raw(o->alloc, FEW_MAX, sizeof *o->few)))
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
-    if (o->split && lade_source_reads_group(o->source) &&
+    if (o->split && (o->shards > 1 || lade_source_reads_group(o->source)) &&
         !(o->in_part = lade_heap_get(o->alloc, (size_t)(o->places / 64 + 1), sizeof *o->in_part))) {
         lade_order_free(o);
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
@@ -300,12 +300,6 @@ int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, st
     if (status != LADE_OK)
         lade_order_free(o);
     return status;
-}
-
-void lade_ranges_free(struct lade_ranges *ranges, const struct lade_alloc *alloc)
-{
-    lade_heap_put(alloc, ranges->range);
-    *ranges = (struct lade_ranges){NULL, 0};
 }
 
 void lade_level_free(struct lade_level *level, const struct lade_alloc *alloc)
@@ -333,45 +327,6 @@ void lade_order_free(struct lade_order *o)
     o->member = o->alias = o->limit = NULL;
 }
 
-bool lade_ranges_hold(const struct lade_ranges *ranges, uint64_t number)
-{
-    for (size_t i = 0; i < ranges->count; i++)
-        if (number < ranges->range[i].end)
-            return number >= ranges->range[i].from;
-    return false;
-}
-
-uint64_t lade_ranges_count(const struct lade_ranges *ranges, uint64_t least, uint64_t end)
-{
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < ranges->count; i++) {
-        uint64_t a = ranges->range[i].from > least ? ranges->range[i].from : least;
-        uint64_t b = ranges->range[i].end < end ? ranges->range[i].end : end;
-        count += b > a ? b - a : 0;
-    }
-    return count;
-}
-
-int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end, const struct lade_alloc *alloc)
-{
-    if (from >= end)
-        return LADE_OK;
-    if (ranges->count > 0 && ranges->range[ranges->count - 1].end == from) {
-        ranges->range[ranges->count - 1].end = end;
-        return LADE_OK;
-    }
-    if ((ranges->count & (ranges->count - 1)) == 0) { /* 0 or a power of two: the memory is used up */
-        size_t room = ranges->count ? 2 * ranges->count : 1;
-        struct lade_range *more = lade_heap_resize(alloc, ranges->range, room, sizeof *more);
-        if (!more)
-            return LADE_NO_MEMORY;
-        ranges->range = more;
-    }
-    ranges->range[ranges->count++] = (struct lade_range){from, end};
-    return LADE_OK;
-}
-
 static unsigned depth_in(const struct lade_order *o, uint64_t epoch)
 {
     return epoch == o->first ? o->levels : 0;
@@ -388,10 +343,15 @@ static uint64_t places_in(const struct lade_order *o, uint64_t epoch)
     return o->mixture ? law_in(o, epoch)->length : o->places;
 }
 
+uint64_t lade_order_total(const struct lade_order *o, uint64_t epoch)
+{
+    return o->mixture ? places_in(o, epoch) : o->members;
+}
+
 /* Members that an epoch divides among the shards. */
 static uint64_t total_in(const struct lade_order *o, uint64_t epoch)
 {
-    uint64_t total = o->mixture ? places_in(o, epoch) : o->members;
+    uint64_t total = lade_order_total(o, epoch);
 
     for (unsigned l = 0; l < depth_in(o, epoch); l++) {
         const struct lade_level *level = &o->level[l];

@@ -12,8 +12,6 @@
 #include <lade/loader.h>
 #include <lade/random.h>
 
-#define LADE_LEVELS_MAX 4
-
 /* Numbers from..end - 1 are done. */
 struct lade_range {
     uint64_t from, end;
@@ -23,6 +21,12 @@ struct lade_ranges {
     struct lade_range *range; /* disjoint, in rising order; memory for a power of two of them */
     size_t count;
 };
+
+/*
+ * Runs of an epoch before this one whose deliveries are kept apart. Further ones, and all that are a few ranges together, are
+ * merged into one.
+ */
+#define LADE_LEVELS_MAX 4
 
 /* Deliveries of an earlier run's shards in this epoch: number x of the rest at that time went to shard x % shards. */
 struct lade_level {
@@ -54,7 +58,10 @@ struct lade_order {
     struct lade_level level[LADE_LEVELS_MAX];
     unsigned levels;
     struct lade_ranges done;
-    /* Where the split routes by a field: a bit for each sample, so that only the survey reads the field; else NULL. */
+    /*
+     * Where the split routes by a field, or there are several shards: a bit for each sample, so that only the survey reads
+     * the field or asks the split; else NULL.
+     */
     uint64_t *in_part;
     uint64_t *few; /* with LADE_FAULT_SUBSTITUTE, the members of a part that has at most 65,536; else NULL */
     /* Draws with replacement: Walker's alias method (1977), a column for each member. */
@@ -92,6 +99,13 @@ uint64_t lade_ranges_count(const struct lade_ranges *ranges, uint64_t least, uin
 /* Adds a range that begins at or after the end of the last one. */
 int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end, const struct lade_alloc *alloc);
 
+/*
+ * Adds to the numbers below total that were done before what the shards of a run did since, as they numbered the rest:
+ * into an empty set of at most most ranges. LADE_OK, LADE_NO_MEMORY, or LADE_LIMITED: it takes more.
+ */
+int lade_ranges_merge(const struct lade_ranges *before, const struct lade_level *level, uint64_t total, size_t most,
+                      struct lade_ranges *merged, const struct lade_alloc *alloc);
+
 /* Count of the numbers below total that belong to a shard. */
 static inline uint64_t lade_share_of(uint64_t total, unsigned shard, unsigned shards)
 {
@@ -101,6 +115,8 @@ static inline uint64_t lade_share_of(uint64_t total, unsigned shard, unsigned sh
 /* Samples of this shard in the cursor's epoch: before the cursor, and after it. */
 uint64_t lade_order_mine(const struct lade_order *order, const struct lade_cursor *cursor);
 uint64_t lade_order_left(const struct lade_order *order, const struct lade_cursor *cursor);
+/* Samples of an epoch, of all shards, delivered or not. */
+uint64_t lade_order_total(const struct lade_order *order, uint64_t epoch);
 /* Samples of this shard in an epoch. */
 uint64_t lade_order_length(const struct lade_order *order, uint64_t epoch);
 
