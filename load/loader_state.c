@@ -236,8 +236,8 @@ static int take_fields(const char **at, struct state *s)
         return LADE_DAMAGED;
     s->shard = (unsigned)shard;
     s->shards = (unsigned)shards;
-    if (s->epoch == UINT64_MAX || !take_mixture(at, s) || !expect(at, " of=") ||
-        !take_number(at, &s->total) || s->total > LADE_PERMUTATION_MAX || !expect(at, " done="))
+    if (s->epoch == UINT64_MAX || !take_mixture(at, s) || !expect(at, " of=") || !take_number(at, &s->total) ||
+        s->total > LADE_PERMUTATION_MAX || !expect(at, " done="))
         return LADE_DAMAGED;
     int status = take_ranges(at, &s->done, s->alloc);
     while (status == LADE_OK && expect(at, " level="))
@@ -387,9 +387,10 @@ static int change_weights(struct lade_order *o, struct state *s, struct lade_err
     bool fits = status == LADE_OK && is_prefix(s, law.length, &count);
 
     if (status == LADE_OK && !fits)
-        status = lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
-                           "weights can change only where the shards are in step: merge the states of all shards, saved "
-                           "after the same number of batches in order");
+        status =
+            lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
+                      "weights can change only where the shards are in step: merge the states of all shards, saved "
+                      "after the same number of batches in order");
     else if (status == LADE_OK && (count < s->from || law.spans == 0))
         status = lade_fail(error, LADE_DAMAGED, "state", LADE_NO_OFFSET, "not a state of this mixture");
     else if (status != LADE_OK)
@@ -491,7 +492,7 @@ static int look_at(struct state *s, const struct state *other, bool *fits)
         return LADE_OK;
     before.epoch--;
     before.levels = other->levels; /* equal within a run */
-    before.total = other->total; /* of another epoch a mixture may have another */
+    before.total = other->total;   /* of another epoch a mixture may have another */
     before.from = other->from;
     memcpy(before.taken, other->taken, sizeof before.taken);
     memcpy(before.level, other->level, sizeof before.level);

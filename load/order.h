@@ -79,7 +79,7 @@ struct lade_walk {
     struct lade_permutation permutation;
     struct lade_permutation_table *table; /* NULL: a small set, or out of memory, which only costs time */
     struct lade_block_walk blocks;        /* of a source with blocks, instead of permutation */
-    uint64_t epoch, round; /* round: of a source of a mixture */
+    uint64_t epoch, round;                /* round: of a source of a mixture */
     bool ready;
     uint64_t at, held, ahead[LADE_AHEAD]; /* elements of the permutation from position at on */
     struct lade_walk *each;               /* of the sources of a mixture; NULL: as for table */

@@ -21,7 +21,7 @@
  *
  * Samples     are numbered source after source: lade_source_mixture_find() returns source and number of an id of a batch.
  *             Key, name, label and fields of a sample are those in its own source, so sources with plain numbers for keys
- *             share keys.
+ *             share keys. A sample that comes again in an epoch, in another round, gets the same random transforms.
  *
  * Refused     in a mixture, with LADE_INVALID: other draws than LADE_DRAW_ONCE, stream mode, and config.split (routing by
  *             key would make the lengths of the sources unknown: give one source for each part instead).
@@ -30,7 +30,7 @@
  *
  * Threads      as of the sources. Sources may be in several mixtures.
  * Memory       4 bytes for each unit of the sum of weights without their common factor; LADE_MIXTURE_DROP: as often as
- *              sources end. Each worker: 17 KiB for each source.
+ *              sources end. Each worker: 20 KiB for each source of more than 256 samples, else 4 KiB.
  */
 #ifndef LADE_MIXTURE_H
 #define LADE_MIXTURE_H
