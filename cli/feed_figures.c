@@ -200,6 +200,11 @@ static void fill_report(const struct feed *f, struct figures *g)
     r->share = f->share;
     r->share_name = share_names;
     r->shares = f->shares;
+    if (f->sequence != LADE_NO_FIELD) {
+        r->sequence = lade_source_schema(f->source)->field[f->sequence].name;
+        r->sequence_steps = f->steps_fed;
+    }
+    r->pack_row = o->pack;
     r->speed = (struct lade_report_curve){f->speed.x, f->speed.y, f->speed.points};
     figure_steps(f, g);
 }

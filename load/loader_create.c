@@ -68,6 +68,9 @@ static int check(const struct lade_loader_config *c, struct lade_error *error)
     if (lade_mixture_of(c->source) && (c->draw != LADE_DRAW_ONCE || c->buffer > 0 || c->split))
         return refuse(error, "a mixture takes neither a split, nor draws, nor stream mode: its weights decide which "
                              "source each sample is from; give a source for each part instead");
+    if (c->pack_row == 0 ? c->pack_window > 0 || c->pack_samples > 0 || c->pack_longer != LADE_LONGER_FAULT
+                         : !lade_fields_wanted(c))
+        return refuse(error, "packing needs pack_row, and a source with a ragged field");
     if (c->pipeline_field > 0 && (!c->pipeline || !lade_fields_wanted(c)))
         return refuse(error, "pipeline_field is set, but there is no pipeline, or the source has no schema");
     if (info->count == 0)
@@ -130,6 +133,7 @@ static int set_sizes(struct lade_loader *l, struct lade_error *error)
 {
     const struct lade_loader_config *c = &l->config;
 
+    l->samples_max = c->batch;
     l->scratch_bytes = c->pipeline ? lade_pipeline_scratch(c->pipeline) : 0;
     if (lade_fields_wanted(c))
         return lade_fields_create(l, error);
@@ -238,6 +242,8 @@ static void free_loader(struct lade_ref *users)
         lade_heap_put(l->config.alloc, l->worker[i].ids);
         lade_heap_put(l->config.alloc, l->worker[i].row);
         lade_heap_put(l->config.alloc, l->worker[i].lengths);
+        if (l->worker[i].pack)
+            lade_pack_release(&l->worker[i]);
         lade_walk_free(&l->worker[i].walk, l->config.alloc);
     }
     lade_bag_destroy(l->bag);
@@ -301,7 +307,9 @@ static int make(struct lade_loader *l, const char *state, struct lade_error *err
         status = lade_order_init(&l->order, &l->config, error);
     if (status == LADE_OK && state)
         status = lade_loader_restore(l, state, error);
-    if (status == LADE_OK && !endless)
+    else if (status == LADE_OK && l->pack)
+        status = lade_pack_begin(l, NULL, error);
+    if (status == LADE_OK && !endless && !l->pack)
         status = look_for_samples(l, error);
     if (status == LADE_OK && l->config.buffer > 0 && !lade_shuffle_fits(l))
         status = lade_stream_create(l, error);

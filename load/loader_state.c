@@ -6,8 +6,10 @@
  *   level=N:RANGES/RANGES... crc=HEX
  *
  * done: the numbers of this shard's samples of the epoch that were delivered. Each level: the same for all shards of an
- * earlier run of the epoch. of: samples of the epoch, of all shards. mix: the weights of a mixture. from: where its law restarted in this epoch, and how many
- * samples of each source came before. RANGES is A-B,A-B,... (from A, below B), in rising order.
+ * earlier run of the epoch. of: samples of the epoch, of all shards. mix: the weights of a mixture. from: where its law
+ * restarted in this epoch, and how many samples of each source came before. Packed batches: rows instead of samples,
+ * packed=N,... is where their window begins, and one level of one shard has the rows of all shards that earlier runs
+ * delivered. RANGES is A-B,A-B,... (from A, below B), in rising order.
  */
 #include "loader.h"
 
@@ -38,6 +40,8 @@ struct state {
     unsigned sources;
     uint32_t weight[LADE_MIXTURE_SOURCES_MAX];
     uint64_t from, taken[LADE_MIXTURE_SOURCES_MAX];
+    bool is_packed;
+    uint64_t packed[LADE_PACK_WORDS]; /* see lade_pack_position() */
 };
 
 static void free_state(struct state *s)
@@ -93,6 +97,8 @@ static size_t write_state(const struct state *s, char *to, size_t size)
         say(&t, " shard=%u/%u", s->shard, s->shards);
     else
         say(&t, " shard=any");
+    for (unsigned i = 0; s->is_packed && i < LADE_PACK_WORDS; i++)
+        say(&t, "%s%" PRIu64, i ? "," : " packed=", s->packed[i]);
     for (unsigned i = 0; i < s->sources; i++)
         say(&t, "%s%" PRIx32, i ? "," : " mix=", s->weight[i]);
     if (s->from > 0)
@@ -236,6 +242,10 @@ static int take_fields(const char **at, struct state *s)
         return LADE_DAMAGED;
     s->shard = (unsigned)shard;
     s->shards = (unsigned)shards;
+    s->is_packed = expect(at, " packed=");
+    for (unsigned i = 0; s->is_packed && i < LADE_PACK_WORDS; i++)
+        if ((i > 0 && !expect(at, ",")) || !take_number(at, &s->packed[i]))
+            return LADE_DAMAGED;
     if (s->epoch == UINT64_MAX || !take_mixture(at, s) || !expect(at, " of=") || !take_number(at, &s->total) ||
         s->total > LADE_PERMUTATION_MAX || !expect(at, " done="))
         return LADE_DAMAGED;
@@ -274,7 +284,7 @@ static int compare(const void *a, const void *b)
 static int add_done(const struct lade_loader *l, struct lade_ranges *done)
 {
     const struct lade_order *o = &l->order;
-    const uint64_t length = lade_order_length(o, l->next.epoch), mask = l->ring.places - 1;
+    const uint64_t length = l->pack ? UINT64_MAX : lade_order_length(o, l->next.epoch), mask = l->ring.places - 1;
     const size_t before = l->next.epoch == o->first ? o->done.count : 0;
     struct lade_range *all = lade_heap_raw(l->config.alloc, (size_t)l->ring.places + before + 1, sizeof *all);
     size_t n = 0;
@@ -283,12 +293,13 @@ static int add_done(const struct lade_loader *l, struct lade_ranges *done)
 
     if (!all)
         return status;
-    all[n++] = (struct lade_range){0, lade_order_mine(o, &l->next)};
+    all[n++] = (struct lade_range){0, lade_loader_mine(l, &l->next)};
     for (uint64_t k = l->low; k < l->low + l->ring.places; k++) {
         const struct lade_cursor *end = &l->end[k & mask];
+        const uint64_t last = l->pack ? lade_pack_length(end) : length;
         if (l->taken[k & mask])
             all[n++] =
-                (struct lade_range){l->from[k & mask], end->epoch == l->next.epoch ? lade_order_mine(o, end) : length};
+                (struct lade_range){l->from[k & mask], end->epoch == l->next.epoch ? lade_loader_mine(l, end) : last};
     }
     for (size_t i = 0; i < before; i++)
         all[n++] = o->done.range[i];
@@ -308,16 +319,19 @@ static int add_done(const struct lade_loader *l, struct lade_ranges *done)
 static int describe(const struct lade_loader *l, struct state *s)
 {
     *s = (struct state){.alloc = l->config.alloc,
-                        .identity = lade_order_identity(&l->order),
+                        .identity = lade_loader_identity(l),
                         .seed = l->config.seed,
                         .epoch = l->next.epoch,
                         .total = lade_order_total(&l->order, l->next.epoch),
                         .shard = l->config.shard,
-                        .shards = l->config.shards};
+                        .shards = l->config.shards,
+                        .is_packed = l->pack != NULL};
     if (l->order.mixture) {
         s->sources = l->order.mixture->sources;
         memcpy(s->weight, l->order.mixture->weight, sizeof s->weight);
     }
+    if (l->pack)
+        lade_pack_position(l, s->packed);
     if (l->next.epoch != l->order.first)
         return add_done(l, &s->done);
     if (l->order.restarted.length > 0) {
@@ -421,7 +435,10 @@ static int restore_mixture(struct lade_order *o, struct state *s, struct lade_er
         fits = m->end == LADE_MIXTURE_REPEAT || s->taken[i] <= m->first[i + 1] - m->first[i];
     if (!fits)
         return lade_fail(error, LADE_DAMAGED, "state", LADE_NO_OFFSET, "not a state of this mixture");
-    if (m && memcmp(s->weight, m->weight, m->sources * sizeof *m->weight) != 0)
+    const bool changes = m && memcmp(s->weight, m->weight, m->sources * sizeof *m->weight) != 0;
+    if (changes && s->is_packed)
+        return lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET, "the weights of a packed mixture cannot change");
+    if (changes)
         return change_weights(o, s, error);
     if (m && s->from > 0 && lade_order_restart(o, s->from, s->taken) != LADE_OK)
         return no_memory(error);
@@ -436,9 +453,11 @@ int lade_loader_restore(struct lade_loader *l, const char *text, struct lade_err
 
     if (status == LADE_OK && l->config.random_seed)
         l->config.seed = o->seed = s.seed;
-    if (status == LADE_OK && (s.identity != lade_order_identity(o) || s.seed != l->config.seed))
+    if (status == LADE_OK &&
+        (s.identity != lade_loader_identity(l) || s.seed != l->config.seed || s.is_packed != (l->pack != NULL) ||
+         (s.is_packed && s.levels > 0 && (s.levels > 1 || s.level[0].shards > 1))))
         status = lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
-                           "the state belongs to another source, split, part, seed, order or draw");
+                           "the state belongs to another source, split, part, seed, order, draw or packing");
     if (status == LADE_OK && s.shards && (s.shards != l->config.shards || s.shard != l->config.shard))
         status =
             lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
@@ -450,7 +469,7 @@ int lade_loader_restore(struct lade_loader *l, const char *text, struct lade_err
         o->done = s.done;
         memcpy(o->level, s.level, sizeof s.level);
         o->levels = s.levels;
-        return LADE_OK;
+        return l->pack ? lade_pack_begin(l, s.packed, error) : LADE_OK;
     }
     free_state(&s);
     return status;
@@ -461,7 +480,7 @@ static bool go_together(const struct state *a, const struct state *b)
 {
     char one[256], two[256];
 
-    if (a->identity != b->identity || a->seed != b->seed || a->shards != b->shards || a->epoch != b->epoch ||
+    if (a->is_packed != b->is_packed || a->identity != b->identity || a->seed != b->seed || a->shards != b->shards || a->epoch != b->epoch ||
         a->levels != b->levels || a->total != b->total || a->sources != b->sources || a->from != b->from ||
         memcmp(a->weight, b->weight, sizeof a->weight) != 0 || memcmp(a->taken, b->taken, sizeof a->taken) != 0)
         return false;
@@ -497,7 +516,30 @@ static int look_at(struct state *s, const struct state *other, bool *fits)
     memcpy(before.taken, other->taken, sizeof before.taken);
     memcpy(before.level, other->level, sizeof before.level);
     *fits = go_together(&before, other);
-    return *fits ? lade_ranges_add(&s->done, 0, UINT64_MAX, s->alloc) : LADE_OK;
+    const uint64_t all = s->is_packed ? s->packed[LADE_PACK_BEFORE] : UINT64_MAX;
+    return *fits ? lade_ranges_add(&s->done, 0, all, s->alloc) : LADE_OK;
+}
+
+/* What the shards did becomes one list of rows, and the position is that of the shard that is furthest behind. */
+static int join_packed(const struct state *s, unsigned count, unsigned first, struct state *joined,
+                       struct lade_level *last, struct lade_error *error)
+{
+    struct lade_level one = {1, lade_heap_get(s->alloc, 1, sizeof *one.shard)};
+    const struct lade_ranges none = {NULL, 0}, *before = s[first].levels > 0 ? &s[first].level[0].shard[0] : &none;
+    int status = one.shard ? lade_pack_merge(before, last, RANGES_MAX, &one.shard[0], s->alloc) : LADE_NO_MEMORY;
+
+    for (unsigned i = 0; i < count; i++)
+        if (s[i].epoch == s[first].epoch && s[i].packed[LADE_PACK_NUMBER] < joined->packed[LADE_PACK_NUMBER])
+            memcpy(joined->packed, s[i].packed, sizeof joined->packed);
+    lade_level_free(last, s->alloc);
+    *last = one;
+    joined->levels = 0;
+    joined->level[joined->levels++] = *last;
+    return status == LADE_LIMITED
+               ? lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
+                           "the shards are too far apart: their rows take more than %d ranges", RANGES_MAX)
+           : status == LADE_OK ? LADE_OK
+                               : no_memory(error);
 }
 
 /* Merges all levels into one list of at most most ranges, in *all. LADE_OK, LADE_NO_MEMORY, LADE_LIMITED. */
@@ -605,7 +647,9 @@ static int join(struct state *s, unsigned count, struct state *joined, struct la
     *joined = s[first];
     joined->done = (struct lade_ranges){NULL, 0};
     joined->shard = joined->shards = 0;
-    return status == LADE_OK ? add_level(joined, last, error) : status;
+    if (status == LADE_OK)
+        status = joined->is_packed ? join_packed(s, count, first, joined, last, error) : add_level(joined, last, error);
+    return status;
 }
 
 static size_t none(struct lade_error *error, const char *why)
