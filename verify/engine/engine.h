@@ -13,6 +13,7 @@
  *     lost.c     accesses that are lost with an omitted iteration
  *     share.c    several processes on one exploration
  *     trace.c    a counterexample as text; report.c as JSON, of which draw/ makes the picture; symbol.c maps addresses to names
+ *     lifetime.c what runs before and after main; cxx.c what C++ programs call; futex.c the system call
  *     lin.c      linearizability of marked operations
  *     weaken.c   orders changed at run time; outcome.c what executions print; weaker.c what a pass does not show
  *     main.c     options
@@ -48,7 +49,7 @@ enum op {
     OP_ARRIVE,          /* at a barrier */
     OP_POST, OP_PEEK,   /* a semaphore */
     OP_RUNLOCK,         /* a read lock */
-    OP_ENTER, OP_SIGNAL, /* a condition variable: begin to wait; wake one thread, or with operand 0 all */
+    OP_ENTER, OP_LEAVE, OP_SIGNAL, /* a condition variable or futex: begin to wait, do not wait after all; wake one thread, or with operand 0 all */
     OP_LOCK, OP_RLOCK, OP_TAKE, OP_ONCE, OP_AWAIT, OP_SLEEP, /* these wait (model_waits) */
     OP_TRYLOCK, OP_TRYRLOCK, OP_TRYTAKE, OP_UNLOCK, OP_PLAIN, /* a plain store to a location that is otherwise atomic */
     OP_FENCE, OP_CREATE, OP_START, OP_END, OP_JOIN, OP_MARK,
@@ -182,7 +183,7 @@ struct request {
     uintptr_t addr;
     word operand, expected;
     void *out;  /* where a failed compare-exchange stores the value that it read */
-    uint64_t pc;
+    uint64_t pc, hook; /* hook: where the hook was called, in a standard header perhaps; pc: where the program called that */
     uint32_t extra;
 };
 
@@ -373,6 +374,8 @@ size_t shadow_usable(const void *p);
 void shadow_free(void *p, uint64_t pc);
 void shadow_end(void); /* leaks */
 char *shadow_stack(int t);
+const void *shadow_queue(const void *word, uint64_t pc);
+uintptr_t shadow_queued(uintptr_t queue);
 bool shadow_block_of(uintptr_t addr, uintptr_t *start, size_t *size, uint64_t *pc);
 
 struct access {
@@ -474,9 +477,29 @@ void symbol_init(const void *from, const void *to);
 size_t symbol_sites(void);
 struct site symbol_nth(size_t i);
 struct site symbol_site(uint64_t pc);
+uint64_t symbol_caller_far(uint64_t pc, uintptr_t frame);
 uintptr_t symbol_function(const char *name);
 const char *symbol_name(uintptr_t addr);             /* these two: overwritten by every fourth call */
 const char *symbol_line(const char *file, int line);
+
+extern bool symbol_wrapped; /* the program has calls in standard C++ headers */
+
+/* The call from the program's own code that led to this one; frame: of the function that makes the call. */
+static inline uint64_t symbol_caller(uint64_t pc, uintptr_t frame)
+{
+    return __builtin_expect(symbol_wrapped, 0) ? symbol_caller_far(pc, frame) : pc;
+}
+
+/* Where the program called the function in which this stands. */
+#define HOOK_PC symbol_caller((uint64_t)(uintptr_t)__builtin_return_address(0), *(const uintptr_t *)__builtin_frame_address(0))
+
+/* ---- lifetime.c ---- */
+
+void lifetime_init(const void *from, const void *to);
+void lifetime_begin_run(void);
+void lifetime_start(void);
+void lifetime_thread_ends(void);
+void lifetime_end(void);
 
 /* ---- outcome.c ---- */
 

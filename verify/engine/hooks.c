@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Atomic operations: the caller is looked for when the thread has parked (run.c). */
 #define PC ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
 /* The stores have been executed: reads the values that they wrote. */
@@ -90,12 +91,12 @@ void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc)
 #pragma GCC visibility push(default)
 
 #define PLAIN(SIZE)                                                                                   \
-    void __tsan_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, PC); }           \
-    void __tsan_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, PC); }           \
-    void __tsan_unaligned_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, PC); } \
-    void __tsan_unaligned_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, PC); } \
-    void __tsan_volatile_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, PC); }  \
-    void __tsan_volatile_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, PC); }
+    void __tsan_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, HOOK_PC); }           \
+    void __tsan_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, HOOK_PC); }           \
+    void __tsan_unaligned_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, HOOK_PC); } \
+    void __tsan_unaligned_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, HOOK_PC); } \
+    void __tsan_volatile_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, HOOK_PC); }  \
+    void __tsan_volatile_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, HOOK_PC); }
 
 PLAIN(1)
 PLAIN(2)
@@ -109,7 +110,7 @@ static inline void copies(const void *p, bool write)
 }
 
 /* An access of sixteen bytes is usually a copy of a structure including its padding. */
-#define PLAIN16(NAME, WRITE) void __tsan_##NAME##16(void *p) { copies(p, WRITE), plain((uintptr_t)p, 16, WRITE, true, PC); }
+#define PLAIN16(NAME, WRITE) void __tsan_##NAME##16(void *p) { copies(p, WRITE), plain((uintptr_t)p, 16, WRITE, true, HOOK_PC); }
 PLAIN16(read, false)
 PLAIN16(write, true)
 PLAIN16(unaligned_read, false)
@@ -119,13 +120,13 @@ PLAIN16(volatile_write, true)
 
 void __tsan_read_range(void *p, size_t size)
 {
-    plain((uintptr_t)p, size, false, true, PC);
+    plain((uintptr_t)p, size, false, true, HOOK_PC);
 }
 
 void __tsan_write_range(void *p, size_t size)
 {
     copies(p, true);
-    plain((uintptr_t)p, size, true, true, PC);
+    plain((uintptr_t)p, size, true, true, HOOK_PC);
 }
 
 /*
@@ -136,7 +137,7 @@ void __tsan_copy_range(void *p, size_t size)
 {
     if (!self || guessing)
         return;
-    shadow_plain((uintptr_t)p, size, false, true, PC);
+    shadow_plain((uintptr_t)p, size, false, true, HOOK_PC);
     shadow_copy(self->copy_to, (uintptr_t)p, size);
 }
 
@@ -144,7 +145,7 @@ void __tsan_copy16(void *p)
 {
     if (!self || guessing)
         return;
-    shadow_plain((uintptr_t)p, 16, false, true, PC);
+    shadow_plain((uintptr_t)p, 16, false, true, HOOK_PC);
     shadow_copy(self->copy_to, (uintptr_t)p, 16);
 }
 
@@ -187,7 +188,7 @@ static inline void ask_exchange(uintptr_t addr, int size, word expected, void *o
     word __tsan_atomic##BITS##_compare_exchange_##NAME(volatile void *p, T *expected, T v, int order, \
                                                               int fail_order)                                \
     {                                                                                                        \
-        plain((uintptr_t)expected, BITS / 8, false, false, PC);                                              \
+        plain((uintptr_t)expected, BITS / 8, false, false, HOOK_PC);                                            \
         ask_exchange((uintptr_t)p, BITS / 8, *expected, expected, v, order, fail_order, WEAK, PC);           \
         return step();                                                                                       \
     }

@@ -461,6 +461,7 @@ __attribute__((visibility("default"))) int lade_explore_main(int argc, char **ar
     symbol_init(tables[0], tables[1]);
     spin_init(tables[2], tables[3]);
     weaker_init(tables[4], tables[5]);
+    lifetime_init(tables[6], tables[7]);
     if (!weaken_resolve())
         return 2;
     if (options.entry)

@@ -177,9 +177,11 @@ __attribute__((optimize("no-omit-frame-pointer"))) static void thread_body(void)
 
     if (t->id == 0) {
         static char name[] = "program", *argv[] = {name, NULL};
+        lifetime_start();
         int code = program(1, argv);
         if (code && !options.entry)
             fail(ERR_ASSERT, t->req.pc, 0, "main returned %d", code);
+        lifetime_end();
         main_returned = true;
     } else if (t->start11) {
         t->result = (void *)(intptr_t)t->start11(t->arg); /* NOLINT */
@@ -192,6 +194,8 @@ __attribute__((optimize("no-omit-frame-pointer"))) static void thread_body(void)
 /* Ends the running thread. */
 void thread_exit(void)
 {
+    if (self->id || !main_returned)
+        lifetime_thread_ends();
     if (self->specifics && !(self->id == 0 && main_returned))
         keys_end();
     self->req = (struct request){.op = OP_END};
@@ -264,6 +268,14 @@ static void hold(struct thread *t)
     t->req = late_request(t);
 }
 
+/* The thread has parked with a request. */
+static void parked(struct thread *t)
+{
+    t->req.hook = t->req.pc;
+    if (t->req.op <= OP_CAS || t->req.op == OP_FENCE)
+        t->req.pc = symbol_caller(t->req.pc, ((const uintptr_t *)t->sp)[5]); /* the saved rbp, see switch.S */
+}
+
 static void resume(struct thread *t, word answer)
 {
     self = t;
@@ -278,6 +290,7 @@ static void resume(struct thread *t, word answer)
     if (tls_size)
         memcpy(tls_copy + tls_size * (size_t)(t->id + 1), tls_low, tls_size);
     self = NULL;
+    parked(t);
     if (t->req.op <= OP_CAS || t->req.op == OP_FENCE)
         t->top = (char *)t->sp + 56; /* six registers and a return address, see switch.S */
     if (weaken_count)
@@ -367,6 +380,7 @@ static bool guess_request(struct thread *t, const struct shot *from, word value)
             memcpy(tls_low, tls_copy + tls_size * (size_t)(t->id + 1), tls_size);
         errno = from->error;
         engine_switch(&engine_sp, t->sp, value);
+        parked(t);
     }
     guessing = false;
     self = NULL;
@@ -853,6 +867,7 @@ enum outcome run_once(void)
     used = 0;
     main_returned = false;
     thread_begin(&thread[0]);
+    lifetime_begin_run();
     lin_begin_run();
     lost_begin();
     outcome_begin();

@@ -82,6 +82,32 @@ static void region_init(struct region *r, uintptr_t low, uintptr_t high)
     r->owner = reserve(bytes * sizeof(uint16_t), 0);
 }
 
+/*
+ * The threads that wait at a word (futex.c) are a location of their own, in memory that has the place of each word and
+ * nothing else.
+ */
+static char *queues[2];
+
+const void *shadow_queue(const void *word, uint64_t pc)
+{
+    uintptr_t a = (uintptr_t)word;
+
+    for (int i = 0; i < 2; i++)
+        if (a >= regions[i].low && a < regions[i].high && a % 4 == 0)
+            return queues[i] + (a - regions[i].low);
+    fail(ERR_UNSUPPORTED, pc, a, "a futex that is not aligned, or outside of the program's memory");
+    return NULL;
+}
+
+/* The word of a queue, or 0. */
+uintptr_t shadow_queued(uintptr_t queue)
+{
+    for (int i = 0; i < 2; i++)
+        if (queue - (uintptr_t)queues[i] < regions[i].high - regions[i].low)
+            return queue - (uintptr_t)queues[i] + regions[i].low;
+    return 0;
+}
+
 void shadow_init(uintptr_t data, uintptr_t end)
 {
     size_t size = (size_t)MAX_THREADS * (STACK_SIZE + HEAP_SIZE);
@@ -91,6 +117,8 @@ void shadow_init(uintptr_t data, uintptr_t end)
     block_map = reserve((size_t)MAX_THREADS * HEAP_SIZE / WORD * sizeof(uint32_t), 0);
     region_init(&regions[0], data & ~(uintptr_t)15, (end + 15) & ~(uintptr_t)15);
     region_init(&regions[1], ARENA, ARENA + size);
+    for (int i = 0; i < 2; i++)
+        queues[i] = reserve(regions[i].high - regions[i].low, 0);
     for (int t = 0; t < MAX_THREADS; t++) {
         mprotect(shadow_stack(t), 4096, PROT_NONE); /* catches overflow */
         bump[t] = heap_low + (uintptr_t)t * HEAP_SIZE;
