@@ -179,6 +179,7 @@ static inline word destroyed(int size)
 struct request {
     uint8_t op, size, order, fail_order;
     bool weak, by_value; /* by_value: the call returns what was read */
+    bool in_place; /* the program loads what was read from memory itself: a volatile access */
     uint8_t weakened;
     uintptr_t addr;
     word operand, expected;
@@ -251,8 +252,14 @@ struct thread {
     struct late {        /* plain stores to atomic locations that have not become events yet */
         uintptr_t addr;
         int size;
-        word value;
+        bool relaxed; /* a volatile store, which becomes a relaxed one */
+        word value, old;
     } *late_store;
+    struct {             /* memory that holds what the thread's volatile load reads, and not the newest value */
+        uintptr_t addr;
+        int size;
+        word newest;
+    } view;
     int late_room;
     int late, late_next; /* how many are left, and which comes next */
     bool holds;          /* the engine turns them into events, and then continues with held */
@@ -290,6 +297,8 @@ _Noreturn void guess_stop(void);
 bool run_guess(struct thread *t, const struct shot *from, word value);
 void guess_touch(uintptr_t addr, size_t size, bool write);
 void flush_plain(void); /* hooks.c */
+void view_begin(struct thread *t, const struct request *q, word value);
+void view_end(struct thread *t);
 void late_values(struct thread *t);
 struct request late_request(struct thread *t);
 void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc);
@@ -451,7 +460,7 @@ void lade_explore_failed(void);
 
 struct options {
     enum model model;
-    bool outcomes, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
+    bool outcomes, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit, reuse;
     int jobs;
     int bound;          /* most events of one thread */
     int unroll;         /* most events of one call site in one thread, or 0 */

@@ -421,6 +421,12 @@ _Noreturn void lade_explore_unseen(const char *what)
     abort();
 }
 
+/* What programs tell the sanitizer about their fences, which are modelled here. */
+void X(AnnotateHappensBefore)(const char *file, int line, const volatile void *p) { (void)file, (void)line, (void)p; }
+void X(AnnotateHappensAfter)(const char *file, int line, const volatile void *p) { (void)file, (void)line, (void)p; }
+void __tsan_acquire(void *p) { (void)p; }
+void __tsan_release(void *p) { (void)p; }
+
 /* ---- termination ---- */
 
 _Noreturn void X(__assert_fail)(const char *text, const char *file, unsigned line, const char *function)

@@ -201,6 +201,7 @@ static const char *const usage_text =
     "  --timeout SECONDS        stop after that time\n"
     "  --no-leaks --no-liveness --no-races --no-uninit --no-spurious --no-spin\n"
     "                           leave these checks out; --no-spin runs waiting loops up to the bound\n"
+    "  --reuse                  malloc may return the address of a block that its thread has freed\n"
     "  --all-leaks              memory that static memory leads to must be freed too\n"
     "  --weaken FILE:LINE[:COLUMN]=ORDER[,FAILURE_ORDER]\n"
     "                           change the orders of a source line, or at a column of it (repeat)\n"
@@ -258,7 +259,7 @@ static bool flag_option(const char *a)
     } flags[] = {
         {"--no-leaks", &options.leaks, false}, {"--no-liveness", &options.liveness, false},
         {"--all-leaks", &options.all_leaks, true}, {"--no-races", &options.races, false},
-        {"--no-uninit", &options.uninit, false},
+        {"--no-uninit", &options.uninit, false}, {"--reuse", &options.reuse, true},
         {"--no-spurious", &options.spurious, false}, {"--no-spin", &options.spin, false},
         {"--genmc", &options.genmc, true}, {"--outcomes", &options.outcomes, true}, {"--quiet", &options.quiet, true}, {"--stop-threads", &options.stop_threads, true},
     };

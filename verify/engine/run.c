@@ -238,6 +238,7 @@ static void thread_begin(struct thread *t)
     t->done = 0;
     t->effects = 0;
     t->late = 0;
+    t->view.size = 0;
     t->awaited = 0;
     t->stays = t->hashed = t->decided = false;
     t->skip = SKIP_NOT;
@@ -285,7 +286,9 @@ static void resume(struct thread *t, word answer)
     if (tls_size)
         memcpy(tls_low, tls_copy + tls_size * (size_t)(t->id + 1), tls_size);
     errno = t->error; /* the C library keeps one for the system thread that all share */
+    view_begin(t, &t->req, answer);
     engine_switch(&engine_sp, t->sp, answer);
+    view_end(t);
     t->error = errno;
     if (tls_size)
         memcpy(tls_copy + tls_size * (size_t)(t->id + 1), tls_low, tls_size);
@@ -379,11 +382,13 @@ static bool guess_request(struct thread *t, const struct shot *from, word value)
         if (tls_size)
             memcpy(tls_low, tls_copy + tls_size * (size_t)(t->id + 1), tls_size);
         errno = from->error;
+        view_begin(t, &from->req, value);
         engine_switch(&engine_sp, t->sp, value);
         parked(t);
     }
     guessing = false;
     self = NULL;
+    view_end(t);
     return !guess_failed && !t->late && errno == t->error;
 }
 
@@ -650,7 +655,7 @@ static bool execute(struct thread *t)
         t->why = WHY_LOCK;
         return false;
     }
-    if (e->op == OP_PLAIN && t->holds) {
+    if (t->holds) {
         t->holds = t->late > 0;
         t->req = t->holds ? late_request(t) : t->held;
         t->hashed = t->decided = false;
