@@ -27,7 +27,8 @@ static void help(void)
         "  images:DIR[,size=HEIGHTxWIDTH][,pixels=N]\n"
         "  tokens:FILE[,FILE...],length=N[,stride=N][,dtype=u16][,header=N]\n"
         "  megatron:PREFIX[,samples=documents|sequences]\n"
-        "  tfrecord:FILES, tar:FILES, each with [,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,classes=N][,size=HEIGHTxWIDTH]\n"
+        "  tfrecord:FILES, tar:FILES, each with "
+        "[,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,classes=N][,size=HEIGHTxWIDTH]\n"
         "  npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]");
     puts("\n"
          "batches\n"

@@ -100,7 +100,7 @@ static void close_arrays(void *self)
 /* Checks all offsets, and stores the length of the longest sample. */
 static int scan_offsets(struct lade_array *array, uint64_t count, struct lade_error *error)
 {
-    uint64_t from, length;
+    uint64_t from, length = 0;
 
     array->field.ragged_max = 1; /* 0 would mean a fixed field */
     for (uint64_t i = 0; i < count; i++) {

@@ -9,6 +9,7 @@
 #include "bag_elements.h"
 #include "storm.h"
 
+#include <sched.h>
 #include <stdio.h>
 
 enum { PEOPLE_MOST = 8, NUMBERS = 1 << 20, HANG_SECONDS = 20 };
@@ -23,6 +24,8 @@ struct market {
     bool endless; /* producers continue until CLOSED */
     bool exchanges;
     bool pauses;
+    bool put_first; /* it is closed after at least one put */
+    _Atomic bool has_put;
 };
 
 struct person {
@@ -57,10 +60,11 @@ static void produce(struct person *p, struct lade_bag_handle *handle)
         p->end = traded                       ? lade_bag_exchange(handle, &e, &out)
                  : check_below(&p->random, 8) ? lade_bag_put_wait(handle, &e, LADE_FOREVER)
                                               : lade_bag_put(handle, &e);
-        p->put += p->end == LADE_OK;
         if (p->end != LADE_OK)
             element_drop(kind, &e);
-        else if (traded)
+        else if (p->put++ == 0)
+            atomic_store_explicit(&m->has_put, true, memory_order_relaxed);
+        if (p->end == LADE_OK && traded)
             note_drawn(p, &out);
         if (p->end == LADE_CLOSED)
             return;
@@ -121,6 +125,8 @@ static void hold_market(struct market *m, unsigned producers, unsigned consumers
     }
     if (m->endless)
         sleep_for(close_after);
+    while (m->put_first && !atomic_load_explicit(&m->has_put, memory_order_relaxed))
+        sched_yield();
     for (unsigned i = 0; i < producers && !m->endless; i++)
         (void)pthread_join(thread[i], NULL);
     lade_bag_close(m->bag);
@@ -195,7 +201,8 @@ static void closed_in_between(void)
                                    .each = 20000,
                                    .endless = true,
                                    .exchanges = full != LADE_BAG_EVICT_OLDEST && round % 2,
-                                   .pauses = true};
+                                   .pauses = true,
+                                   .put_first = round < 2};
                 check_within(HANG_SECONDS, "close among producers and consumers");
                 hold_market(&m, 3, 1 + round / 2 % 2, 1000 * (int64_t)check_below(&random, 1000),
                             m.exchanges ? &traded : &sum);

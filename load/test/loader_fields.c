@@ -811,9 +811,14 @@ Test(loader_fields, a_length_that_fails_once)
         while (!one && !atomic_load(&is_ahead))
             sched_yield();
         const int status = deliver_all(l, seen);
-        cr_assert_eq(status, one ? LADE_CLOSED : LADE_LIMITED, "case %d: %d", c, status);
+        struct lade_loader_stats stats;
+        lade_loader_stats(l, &stats);
+        /* On a machine so slow that other workers are late as well, both ends are right. */
+        cr_assert(status == LADE_CLOSED || status == LADE_LIMITED, "case %d: %d", c, status);
+        cr_assert(stats.replaced != 1 || status == (one ? LADE_CLOSED : LADE_LIMITED), "case %d: %d", c, status);
         for (unsigned i = 0; i < COUNT; i++)
-            cr_assert(one ? seen[i] == 1 : seen[i] <= 1, "case %d: sample %u came %u times", c, i, seen[i]);
+            cr_assert(status == LADE_CLOSED ? seen[i] == 1 : seen[i] <= 1, "case %d: sample %u came %u times", c, i,
+                      seen[i]);
         pthread_mutex_unlock(&gate);
         lade_loader_destroy(l);
     }

@@ -134,7 +134,8 @@ static inline void add_header(struct blob *b, const char *name, char type, size_
     uint8_t header[512] = {0};
     unsigned sum = 0;
 
-    memcpy(header, name, strnlen(name, 100));
+    for (unsigned i = 0; i < 100 && name[i] != 0; i++)
+        header[i] = (uint8_t)name[i];
     snprintf((char *)header + 124, 12, "%011llo", (unsigned long long)size & 077777777777);
     memset(header + 148, ' ', 8);
     header[156] = (uint8_t)type;

@@ -374,12 +374,13 @@ Test(custom, ragged_fields)
     lade_source_close(source);
 }
 
-/* Writes an npy file of version 1.0. */
+/* Writes an npy file of version 1.0; = is the byte order of this machine. */
 static void put_npy(const char *name, const char *descr, const char *shape, const void *bytes, size_t size)
 {
+    const char native = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
     char file[1024];
-    int length =
-        snprintf(file + 10, sizeof file - 10, "{'descr': '%s', 'fortran_order': False, 'shape': (%s)}\n", descr, shape);
+    int length = snprintf(file + 10, sizeof file - 10, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s)}\n",
+                          descr[0] == '=' ? native : descr[0], descr + 1, shape);
 
     memcpy(file, "\x93NUMPY\x01", 8);
     file[8] = (char)length;
@@ -413,13 +414,13 @@ Test(npy, named_fields, .init = make_folder, .fini = remove_folder)
     static const int64_t label[3] = {2, 0, 1}, offsets[4] = {0, 0, 2, 3}, wrong[4] = {0, 3, 2, 3};
     struct lade_source *source;
 
-    put_npy("target", "<f4", "3,", target, sizeof target);
+    put_npy("target", "=f4", "3,", target, sizeof target);
     put_npy("big", ">i2", "3,", big, sizeof big);
     put_npy("grid", "|u1", "3, 2", grid, sizeof grid);
-    put_npy("label", "<i8", "3,", label, sizeof label);
-    put_npy("offsets", "<i8", "4,", offsets, sizeof offsets);
-    put_npy("wrong", "<i8", "4,", wrong, sizeof wrong);
-    put_npy("two", "<i8", "2,", label, 16);
+    put_npy("label", "=i8", "3,", label, sizeof label);
+    put_npy("offsets", "=i8", "4,", offsets, sizeof offsets);
+    put_npy("wrong", "=i8", "4,", wrong, sizeof wrong);
+    put_npy("two", "=i8", "2,", label, 16);
     source = open_good("npy:x=@/grid,y=@/target,label=@/label,b=@/big,words=@/big,words.offsets=@/offsets");
     const struct lade_schema *schema = lade_source_schema(source);
     cr_assert(schema->fields == 5 && schema->label == 2 && lade_source_info(source)->classes == 3);
@@ -451,8 +452,8 @@ Test(npy, a_file_with_an_equals_sign, .init = make_folder, .fini = remove_folder
     struct lade_source *source;
     char before[4096];
 
-    put_npy("day=1.npy", "<i8", "3,", value, sizeof value);
-    put_npy("1.npy", "<i8", "2,", value, 16);
+    put_npy("day=1.npy", "=i8", "3,", value, sizeof value);
+    put_npy("1.npy", "=i8", "2,", value, 16);
     cr_assert(getcwd(before, sizeof before) != NULL);
     cr_assert_eq(chdir(in_folder("@")), 0);
     source = open_good("npy:day=1.npy");
@@ -474,8 +475,8 @@ Test(npy, sixteen_ragged_fields, .init = make_folder, .fini = remove_folder)
     static const int64_t offsets[4] = {0, 0, 2, 3};
     char text[4096] = "npy:";
 
-    put_npy("o", "<i8", "4,", offsets, sizeof offsets);
-    put_npy("v", "<i8", "3,", offsets, 24);
+    put_npy("o", "=i8", "4,", offsets, sizeof offsets);
+    put_npy("v", "=i8", "3,", offsets, 24);
     for (int f = 0; f < LADE_FIELDS_MAX; f++) {
         const size_t used = strlen(text);
         (void)snprintf(text + used, sizeof text - used, "%sf%d=@/v,f%d.offsets=@/o", f ? "," : "", f, f);

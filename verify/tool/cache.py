@@ -52,7 +52,7 @@ def _explore_version() -> Optional[str]:
         return None
     digest = hashlib.sha256(path.read_bytes() + gcc.encode())
     engine = path.parent / "engine"
-    for source in sorted([*engine.iterdir(), *(engine / "include").iterdir()]):
+    for source in sorted(path for part in ("", "core", "native", "include") for path in (engine / part).iterdir()):
         if source.suffix in (".c", ".h", ".S", ".py"):
             digest.update(source.read_bytes())
     return digest.hexdigest()

@@ -13,7 +13,7 @@ WAITING = re.compile(r"_ZNKSt8__detail18__waiter_pool_base10_M_waitingEv$")
 # Before std::atomic's wait sleeps it looks 16 times; once is enough, each further look would be a load more.
 SPIN = re.compile(r"_ZNSt8__detail13__atomic_spinI")
 LOOKS = re.compile(r"\tcmpl\t\$15,")
-FLAGS = ["-include", os.path.join(os.path.dirname(os.path.realpath(__file__)), "include", "lade_cxx.hpp")]
+FLAGS = ["-include", os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "include", "lade_cxx.hpp")]
 # What the engine has under another name in the program itself (cxxstub.c).
 OWN = {"_ZSt15__once_callable": "lade_x_once_callable", "_ZSt11__once_call": "lade_x_once_call",
        "__once_proxy": "lade_x___once_proxy", "__libc_single_threaded": "lade_x___libc_single_threaded"}

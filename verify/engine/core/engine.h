@@ -2,20 +2,26 @@
 /*
  * Declarations shared by the files of the engine.
  *
+ * core/, which knows programs only through an interface:
+ *
  *     graph.c    execution graphs: events in order of insertion, modification orders, vector clocks
  *     model.c    which graphs a memory model allows
  *     explore.c  the algorithm: each consistent graph of the program once
- *     run.c      one native run of the program, its threads as coroutines, replayed against a graph
- *     hooks.c    the calls that gcc -fsanitize=thread inserts into the program
- *     libc.c     threads, memory and output as the program sees them; sync.c locks and what else waits
- *     shadow.c   the state of each byte: races, bounds, initialisation
  *     spin.c     loops that only wait, and retries
  *     lost.c     accesses that are lost with an omitted iteration
- *     share.c    several processes on one exploration
- *     trace.c    a counterexample as text; report.c as JSON, of which draw/ makes the picture; symbol.c maps addresses to names
- *     lifetime.c what runs before and after main; cxx.c what C++ programs call; futex.c the system call
+ *     trace.c    a counterexample as text; report.c as JSON, of which draw/ makes the picture
  *     lin.c      linearizability of marked operations
  *     weaken.c   orders changed at run time; outcome.c what executions print; weaker.c what a pass does not show
+ *
+ * native/, which runs C programs:
+ *
+ *     run.c      one native run of the program, its threads as coroutines, replayed against a graph
+ *     hooks.c    the calls that gcc -fsanitize=thread inserts into the program
+ *     libc.c     threads, memory and output as the program sees them; sync.c locks and what else waits; marks.c operations
+ *     lifetime.c what runs before and after main; cxx.c what C++ programs call; futex.c the system call
+ *     shadow.c   the state of each byte: races, bounds, initialisation
+ *     share.c    several processes on one exploration
+ *     symbol.c   names of addresses
  *     main.c     options
  */
 #ifndef LADE_ENGINE_H
@@ -580,6 +586,7 @@ bool share_finish(bool failed, int *code);
 /* ---- lin.c ---- */
 
 void lin_begin_run(void);
+void lin_specify(size_t size, bool (*step_function)(void *, int, long, long), uint64_t pc);
 bool lin_active(void);
 void lin_check(void);
 

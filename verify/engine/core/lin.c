@@ -3,7 +3,7 @@
  * Linearizability (Herlihy and Wing, 1990) of operations that the program marks, against its own sequential
  * specification. "Ended before the other began" is read as happens-before.
  */
-#include "calls.h"
+#include "engine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,28 +21,13 @@ static size_t spec_size;
 static struct operation list[MOST];
 static int count;
 
-#pragma GCC visibility push(default)
-
-void X(explore_spec)(size_t size, bool (*step_function)(void *, int, long, long))
+void lin_specify(size_t size, bool (*step_function)(void *, int, long, long), uint64_t pc)
 {
     if (size > STATE)
-        fail(ERR_UNSUPPORTED, PC, 0, "the specification's state may have at most %d bytes", STATE);
+        fail(ERR_UNSUPPORTED, pc, 0, "the specification's state may have at most %d bytes", STATE);
     spec = step_function;
     spec_size = size;
 }
-
-/* A mark is an event, so that it is part of happens-before. */
-static void mark(bool end, int op, long value, uint64_t pc)
-{
-    self->req = (struct request){.op = OP_MARK, .extra = end, .operand = (word)(unsigned long)value,
-                                 .expected = (word)(unsigned)op, .pc = pc};
-    step();
-}
-
-void X(explore_begin)(int op, long arg) { mark(false, op, arg, PC); }
-void X(explore_end)(long result) { mark(true, 0, result, PC); }
-
-#pragma GCC visibility pop
 
 void lin_begin_run(void)
 {
