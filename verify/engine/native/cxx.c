@@ -212,6 +212,22 @@ void X(_ZNSt8__detail15_List_node_base9_M_unhookEv)(struct node *n)
     set(&next->prev, prev, pc);
 }
 
+/* Moves the nodes from first up to last, which is excluded, in front of this one. */
+void X(_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_)(struct node *at, struct node *first, struct node *last)
+{
+    uint64_t pc = PC;
+
+    if (at == last)
+        return;
+    struct node *before = get(&first->prev, pc), *end = get(&last->prev, pc), *left = get(&at->prev, pc);
+    set(&before->next, last, pc);
+    set(&last->prev, before, pc);
+    set(&left->next, first, pc);
+    set(&first->prev, left, pc);
+    set(&end->next, at, pc);
+    set(&at->prev, end, pc);
+}
+
 /* FNV-1a of Fowler, Noll and Vo. libstdc++ has another hash: a program must not depend on which. */
 size_t X(_ZSt11_Hash_bytesPKvmm)(const unsigned char *p, size_t n, size_t seed)
 {

@@ -21,6 +21,11 @@ OWN = {"_ZSt15__once_callable": "lade_x_once_callable", "_ZSt11__once_call": "la
 DATA = re.compile(r"_ZT[VISTC]|_ZSt7nothrow$|_ZSt4(cout|cerr|clog)$|_ZSt3cin$|__gxx_personality_v0$|__dso_handle$")
 
 
+# Streams: templates that are compiled into the program, over objects that libstdc++ sets up.
+STREAM = re.compile(r"_ZNK?S[oid][A-Z\d]|_ZNK?S[oid][a-z]{2}E|_ZNK?St\d+basic_(?:ostream|istream|ios|iostream|\w*streambuf|\w*stringstream|"
+                    r"filebuf|stringbuf|\w*fstream)I|_ZSt(?:ls|rs|4endl|4ends|5flush|16__ostream_insert)I")
+
+
 def is_cxx(source):
     return source.endswith(SUFFIXES)
 
