@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The count of a shared_ptr is safe, what it points to is not.
- * expect: error race 12 12
+ * expect: error race 13 13
  */
 #include <memory>
 #include <thread>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The wait expects the value that comes last.
- * expect: error deadlock 27
+ * expect: error deadlock 29
  */
 #include <linux/futex.h>
 #include <pthread.h>

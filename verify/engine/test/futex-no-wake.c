@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The word changes, but nobody wakes the thread.
- * expect: error deadlock 27
+ * expect: error deadlock 29
  */
 #include <linux/futex.h>
 #include <pthread.h>
