@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""lade: batches for training loops.
+
+    import lade
+
+    loader = lade.Loader("cifar10:cifar-10-batches-bin", batch=128, seed=1)
+    for epoch in range(10):
+        for batch in loader:
+            x, y = batch.sample.numpy(), batch.label.numpy()
+
+A loader reads text that names a data set, arrays in memory (NumPy, torch, JAX; without a copy), tables (Arrow), or a
+Python sequence. Threads of C prepare the batches ahead, in an order that the seed decides: the same bytes for any number
+of threads. state_dict() continues an epoch at its exact place, also with another batch size or number of processes.
+
+Batches hold tensors by name. Each is a DLPack object and a buffer: numpy.asarray(t), torch.from_dlpack(t) and
+jax.dlpack.from_dlpack(t) do not copy.
+"""
+
+from ._errors import (CancelledError, ConflictError, DamagedError, DeviceError, EmptyError, Error, ForkError, InvalidError,
+                      LimitedError, OutOfMemoryError, ReadError)
+from ._lade import Batch, Tensor, version as __version__
+from ._loader import Loader
+from ._source import Ragged
+
+__all__ = ["Batch", "CancelledError", "ConflictError", "DamagedError", "DeviceError", "EmptyError", "Error", "ForkError",
+           "InvalidError", "LimitedError", "Loader", "OutOfMemoryError", "Ragged", "ReadError", "Tensor"]

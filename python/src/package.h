@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the extension share. One file for each class. Internal.
+ *
+ * Objects of Python are used by threads that are attached to the interpreter (they hold the GIL, where there is one).
+ * Workers attach only to call a Python function. Memory of batches is released by any thread, attached or not.
+ */
+#ifndef LADE_PYTHON_PACKAGE_H
+#define LADE_PYTHON_PACKAGE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "dlpack.h"
+
+#include <lade/loader.h>
+#include <lade/ref.h>
+#include <lade/source.h>
+#include <lade/transform.h>
+
+/* A function that takes positional arguments as an array, as the table of methods wants it. */
+#define PACKAGE_FAST(function) ((PyCFunction)(void (*)(void))(function))
+#define PACKAGE_SLOT(function) ((void *)(function))
+
+/* Statuses beside those of the library: an exception is set; the process is a child of the one that made the object. */
+enum { PACKAGE_RAISED = -100, PACKAGE_FORKED = -101 };
+
+/* error.c */
+
+/* Raises the exception of a status. error may be NULL. Returns NULL. */
+PyObject *package_raise(int status, const struct lade_error *error);
+
+/*
+ * In a worker, attached: keeps the exception that is set, clears it, and returns a status from which package_raise()
+ * raises it again. Its text goes to error.
+ */
+int package_keep_exception(struct lade_error *error);
+
+/* array.c: arrays of other objects, by the buffer protocol or DLPack, without a copy. */
+struct package_array {
+    const void *data;
+    struct lade_shape shape;
+    uint64_t elements;
+    Py_buffer buffer;  /* buffer.obj NULL: it is not in use */
+    PyObject *capsule; /* of DLPack, or NULL */
+};
+
+/* Whether the object has one of the protocols. */
+bool package_is_array(PyObject *object);
+
+/* 0, or -1 with an exception that names the array. */
+int package_array_get(struct package_array *array, PyObject *object, const char *name);
+void package_array_put(struct package_array *array);
+
+/* engine.c: a loader with everything that its batches need, counted, because these outlive the loader's object. */
+struct package_engine {
+    struct lade_ref users;    /* the loader's object, and each attached batch */
+    struct lade_ref attached; /* 1, and one for each batch that has memory of the loader */
+    struct lade_loader *loader;
+    uint32_t generation; /* of fork */
+    uint32_t limit;      /* of attached batches: more are detached */
+};
+
+/* The memory of one batch. */
+struct package_hold {
+    struct lade_ref users; /* the batch's object, its tensors, and what was exported */
+    struct package_engine *engine;
+    bool detached;
+    struct lade_batch batch;
+};
+
+struct package_engine *package_engine_create(struct lade_loader *loader, uint32_t limit);
+bool package_engine_is_here(const struct package_engine *engine);
+void package_engine_put(struct package_engine *engine);
+
+/* Next batch, with one reference. The loader's status. */
+int package_engine_next(struct package_engine *engine, struct package_hold **hold, int64_t timeout,
+                        struct lade_error *error);
+void package_hold_get(struct package_hold *hold);
+void package_hold_put(struct package_hold *hold);
+
+/* tensor.c: rows of a batch. Takes a reference to hold. */
+PyObject *package_tensor(struct package_hold *hold, const void *data, const struct lade_shape *shape);
+
+/* The number type with this name, as NumPy spells it; -1: there is none. */
+int package_dtype(const char *name);
+
+/* batch.c: takes over the reference to hold. names: a tuple with the name of each tensor. */
+PyObject *package_batch(struct package_hold *hold, PyObject *names, bool has_labels);
+
+/* source.c */
+struct package_source {
+    PyObject_HEAD struct lade_source *source;
+    struct package_array *array; /* what the source reads */
+    unsigned arrays;
+    PyObject *custom; /* the object whose functions the source calls, or NULL */
+};
+PyObject *package_source_of(struct lade_source *source, struct package_array *array, unsigned arrays, PyObject *custom);
+
+/* NULL and an exception if it is none, or closed. */
+struct package_source *package_source(PyObject *object);
+PyObject *package_open_source(PyObject *module, PyObject *args);
+PyObject *package_array_source(PyObject *module, PyObject *args);
+PyObject *package_arrays_source(PyObject *module, PyObject *args);
+
+/* source_custom.c */
+PyObject *package_custom_source(PyObject *module, PyObject *args);
+
+/* loader_options.c: what a configuration points to. */
+struct package_options {
+    struct lade_loader_config config;
+    struct lade_loader_field field[LADE_FIELDS_MAX];
+    PyObject *kept; /* objects that fields and weights point into */
+    struct package_array weight;
+};
+
+/* Reads the dict. 0, or -1 with an exception. */
+int package_options_read(struct package_options *options, PyObject *dict);
+void package_options_clear(struct package_options *options);
+
+/* The types; each file has one, and module.c adds it to the module. Set once, at import. */
+extern PyType_Spec package_source_spec, package_loader_spec, package_batch_spec, package_tensor_spec;
+extern PyTypeObject *package_source_type, *package_batch_type, *package_tensor_type;
+
+#endif

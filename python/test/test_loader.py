@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Loaders over text and arrays: what is in the batches, epochs, states."""
+
+import json
+import unittest
+
+import numpy as np
+
+import lade
+
+
+def ids(batches):
+    return np.concatenate([b.ids.numpy() for b in batches]).tolist()
+
+
+class Arrays(unittest.TestCase):
+    def setUp(self):
+        self.x = np.arange(300, dtype=np.float32).reshape(100, 3)
+        self.y = np.arange(100) % 7
+
+    def test_rows_are_those_of_the_array(self):
+        with lade.Loader((self.x, self.y), batch=8) as loader:
+            seen = []
+            for batch in loader:
+                i = batch.ids.numpy()
+                np.testing.assert_array_equal(batch.sample.numpy(), self.x[i])
+                np.testing.assert_array_equal(batch.label.numpy(), self.y[i])
+                np.testing.assert_array_equal(batch.labels.numpy(), self.y[i])
+                seen += i.tolist()
+        self.assertEqual(sorted(seen), list(range(100)))
+        self.assertNotEqual(seen, list(range(100)))
+
+    def test_a_dict_names_the_fields(self):
+        wide = self.x.astype(np.float64)
+        with lade.Loader({"x": wide, "y": self.y.astype(np.uint8), "flag": self.y == 3}, batch=8, label="y") as loader:
+            self.assertEqual(loader.names, ("x", "y", "flag"))
+            for batch in loader:
+                i = batch.ids.numpy()
+                np.testing.assert_array_equal(batch.x.numpy(), wide[i])
+                np.testing.assert_array_equal(np.from_dlpack(batch["flag"]), self.y[i] == 3)
+                self.assertEqual(batch.y.dtype, "uint8")
+                np.testing.assert_array_equal(batch.labels.numpy(), self.y[i])
+
+    def test_the_arrays_stay_alive(self):
+        loader = lade.Loader(np.full((1000, 1000), 7, np.uint8), batch=100)
+        for batch in loader:
+            self.assertTrue((batch.sample.numpy() == 7).all())
+            self.assertIsNone(batch.labels)
+
+    def test_refused_arrays(self):
+        for source, error, text in [
+            (self.x[:, ::2], ValueError, "contiguous"),
+            (self.x.astype(">f4"), TypeError, "byte order"),
+            (np.array(["a", "b"], object), TypeError, "elements of this type"),
+            (np.array(["2020-01-01"], "M8[D]"), TypeError, "elements of this type"),
+            ({"x": self.x, "y": self.y[:5]}, ValueError, "y: 5 samples, where other arrays have 100"),
+            ({"x": np.float32(3)}, ValueError, "first dimension"),
+            ({}, ValueError, "without arrays"),
+            (42, TypeError, "cannot read int"),
+        ]:
+            with self.subTest(text), self.assertRaisesRegex(error, text):
+                lade.Loader(source)
+
+
+class Epochs(unittest.TestCase):
+    def test_one_loop_is_one_epoch(self):
+        with lade.Loader("synthetic:count=1000,shape=4", batch=128) as loader:
+            self.assertEqual(len(loader), 8)
+            first, second = list(loader), list(loader)
+            self.assertEqual([b.count for b in first], 7 * [128] + [104])
+            self.assertEqual({b.epoch for b in second}, {1})
+            self.assertEqual(sorted(ids(first)), list(range(1000)))
+            self.assertEqual(sorted(ids(second)), list(range(1000)))
+            self.assertNotEqual(ids(first), ids(second))
+            self.assertEqual([b.last for b in first], 7 * [False] + [True])
+
+    def test_a_loop_continues_the_epoch_that_was_left(self):
+        with lade.Loader("synthetic:count=100,shape=4", batch=10) as loader:
+            head = []
+            for batch in loader:
+                head.append(batch)
+                if len(head) == 3:
+                    break
+            self.assertEqual(sorted(ids(head + list(loader))), list(range(100)))
+
+    def test_epochs_are_limited(self):
+        with lade.Loader("synthetic:count=100,shape=4", batch=10, epochs=2) as loader:
+            self.assertEqual([len(list(loader)) for _ in range(4)], [10, 10, 0, 0])
+
+    def test_kept_batches_keep_their_memory(self):
+        with lade.Loader("synthetic:count=1000,shape=4", batch=10, slots=3) as loader:
+            kept = [b for _ in range(3) for b in loader]
+        with lade.Loader("synthetic:count=1000,shape=4", batch=10, threads=1) as loader:
+            for i, batch in enumerate(b for _ in range(3) for b in loader):
+                np.testing.assert_array_equal(kept[i].sample.numpy(), batch.sample.numpy())
+
+    def test_state(self):
+        make = lambda **k: lade.Loader("synthetic:count=1000,shape=4", **k)
+        with make(batch=50) as loader:
+            for _ in range(7):
+                next(loader)
+            state = json.loads(json.dumps(loader.state_dict()))
+            rest = [b.sample.numpy().copy() for b in loader]
+        with make(batch=50, threads=3, state=state) as loader:
+            np.testing.assert_array_equal(np.concatenate(rest), np.concatenate([b.sample.numpy() for b in loader]))
+        with make(batch=13) as loader:
+            next(loader)
+            loader.load_state_dict(state)
+            np.testing.assert_array_equal(np.concatenate(rest), np.concatenate([b.sample.numpy() for b in loader]))
+            with self.assertRaises(lade.DamagedError):
+                loader.load_state_dict({"lade": "nonsense"})
+        with self.assertRaises(lade.ConflictError):
+            make(batch=50, seed=2, state=state)
+
+
+class Errors(unittest.TestCase):
+    def test_options(self):
+        for options, error, text in [
+            ({"batch": 0}, lade.InvalidError, "batch"),
+            ({"batch": -1}, ValueError, "batch is -1"),
+            ({"batch": 1.5}, TypeError, "batch is 1.5"),
+            ({"draw": "twice"}, ValueError, "'once', 'weighted', 'balanced'"),
+            ({"weights": np.ones(3)}, ValueError, "one float64 for each of the 100"),
+            ({"state": 7}, ValueError, "state_dict"),
+            ({"nonsense": 7}, TypeError, "nonsense"),
+        ]:
+            with self.subTest(text), self.assertRaisesRegex(error, text):
+                lade.Loader("synthetic:count=100", **options)
+
+    def test_the_file_is_named(self):
+        with self.assertRaisesRegex(lade.ReadError, "/nonexistent: cannot be opened") as caught:
+            lade.Loader("cifar10:/nonexistent")
+        self.assertIsInstance(caught.exception, OSError)
+        self.assertEqual(caught.exception.status, -13)
+
+    def test_closed(self):
+        loader = lade.Loader("synthetic:count=100")
+        loader.close()
+        loader.close()
+        for call in (lambda: next(loader), loader.state_dict, loader.stats, lambda: len(loader)):
+            with self.assertRaisesRegex(ValueError, "closed"):
+                call()
+
+
+if __name__ == "__main__":
+    unittest.main()
