@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A block that is handed out again has no defined value.
- * expect: error uninitialised 14
+ * expect: error uninitialised 15
  * options: --reuse
  */
 #include <stdlib.h>
