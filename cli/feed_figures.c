@@ -102,7 +102,7 @@ static void figure_drawn(const struct feed *f, struct figures *g)
 /* Samples that an epoch with faults did not deliver and that cannot be read, with the reason. */
 static void figure_faults(struct feed *f, struct figures *g)
 {
-    struct whole sample = {NULL, 0, 0};
+    struct whole sample = {.bytes = NULL};
 
     for (unsigned i = 0; i < f->tally.suspects; i++) {
         struct lade_error error = {.status = LADE_OK};

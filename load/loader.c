@@ -305,6 +305,22 @@ static uint64_t total(const struct lade_loader *l, size_t offset)
     return sum;
 }
 
+/* Of a source whose samples lie in blocks, see order_blocks.h. */
+static const char *guarantee_of_windows(const struct lade_loader *l)
+{
+    if (l->config.source->blocks->rising)
+        return l->config.in_order
+                   ? "each sample exactly once in each epoch, windows in the order of the stream, samples permuted "
+                     "inside each; the same bytes for any number of threads"
+                   : "each sample exactly once in each epoch, windows in the order of the stream, samples permuted "
+                     "inside each; batches are delivered as soon as they are ready";
+    return l->config.in_order
+               ? "each sample exactly once in each epoch, row groups permuted, samples permuted inside windows of "
+                 "several row groups, not across them; the same bytes for any number of threads"
+               : "each sample exactly once in each epoch, row groups permuted, samples permuted inside windows of "
+                 "several row groups, not across them; batches are delivered as soon as they are ready";
+}
+
 static const char *guarantee_of(const struct lade_loader *l)
 {
     if (l->config.buffer > 0)
@@ -316,6 +332,8 @@ static const char *guarantee_of(const struct lade_loader *l)
         return "each position of an epoch is drawn independently, all classes alike, with replacement";
     if (l->config.sequential)
         return "each sample exactly once in each epoch, by number";
+    if (l->config.source->blocks)
+        return guarantee_of_windows(l);
     return l->config.in_order
                ? "each sample exactly once in each epoch, in a random order that the seed decides; the same "
                  "bytes for any number of threads"

@@ -551,14 +551,14 @@ static int take_label(const struct lade_loader *l, uint64_t id, const void *from
     return lade_source_check_label(source, id, *label, error);
 }
 
-/* Reads a row. start: the steps of the rows before it, for each column. */
-static int read_row(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t row, const uint64_t *start)
+/* Where a row is read to, and its padding. start: the steps of the rows before it, for each column. Returns the output of
+ * the pipeline, or NULL. label: for a label that is no column. */
+static void *place_row(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t row, const uint64_t *start,
+                       struct lade_view *views, uint64_t *label)
 {
     const struct lade_loader *l = w->loader;
     const struct lade_fields *f = l->fields;
-    const uint64_t id = slot->ids[row], *length = w->lengths + row * f->columns;
-    struct lade_view views[LADE_FIELDS_MAX];
-    uint64_t label = 0;
+    const uint64_t *length = w->lengths + row * f->columns;
     void *output = NULL;
 
     memset(views, 0, f->schema * sizeof *views);
@@ -574,7 +574,20 @@ static int read_row(struct lade_worker *w, struct lade_batch_buffer *slot, uint6
             pad(c, to + (size_t)length[i] * c->step, (size_t)(slot->steps[i] - length[i]) * c->step);
     }
     if (f->label != LADE_NO_FIELD && !views[f->label].data)
-        views[f->label] = (struct lade_view){.data = &label, .length = 1};
+        views[f->label] = (struct lade_view){.data = label, .length = 1};
+    return output;
+}
+
+/* Reads a row. start: the steps of the rows before it, for each column. */
+static int read_row(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t row, const uint64_t *start)
+{
+    const struct lade_loader *l = w->loader;
+    const struct lade_fields *f = l->fields;
+    const uint64_t id = slot->ids[row];
+    struct lade_view views[LADE_FIELDS_MAX];
+    uint64_t label = 0;
+    void *output = place_row(w, slot, row, start, views, &label);
+
     slot->labels[row] = LADE_NO_LABEL;
     int status = lade_source_read_views(l->config.source, id, views, &slot->error);
     if (status == LADE_OK && f->label != LADE_NO_FIELD)
@@ -583,6 +596,38 @@ static int read_row(struct lade_worker *w, struct lade_batch_buffer *slot, uint6
         status =
             transform(w, l->shuffle ? lade_shuffle_epoch(l, w->job.batch, row) : slot->epoch, id, output, &slot->error);
     return status;
+}
+
+/*
+ * Reads rows from number row on in one call of the source, where it has one. Whether it did, and none has an error: else
+ * they are read one by one.
+ */
+static bool read_many(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t row, uint64_t rows,
+                      const uint64_t *start)
+{
+    const struct lade_loader *l = w->loader;
+    const struct lade_fields *f = l->fields;
+    struct lade_view views[LADE_AT_ONCE * LADE_FIELDS_MAX] = {{0}};
+    uint64_t label[LADE_AT_ONCE] = {0}, before[LADE_TENSORS_MAX];
+    const uint64_t count = rows - row < LADE_AT_ONCE ? rows - row : LADE_AT_ONCE;
+
+    if (!l->config.source->read_many || l->config.pipeline)
+        return false;
+    memcpy(before, start, f->columns * sizeof *before);
+    for (uint64_t i = 0; i < count; i++) {
+        (void)place_row(w, slot, row + i, before, views + i * f->schema, &label[i]);
+        for (unsigned c = 0; c < f->columns; c++)
+            before[c] += w->lengths[(row + i) * f->columns + c];
+    }
+    bool good =
+        l->config.source->read_many(l->config.source->self, slot->ids + row, count, views, &slot->error) == LADE_OK;
+    for (uint64_t i = 0; i < count && good; i++) {
+        slot->labels[row + i] = LADE_NO_LABEL;
+        good = f->label == LADE_NO_FIELD ||
+               take_label(l, slot->ids[row + i], views[i * f->schema + (unsigned)f->label].data, &slot->labels[row + i],
+                          &slot->error) == LADE_OK;
+    }
+    return good;
 }
 
 /* Stores element i of the lengths or offsets. */
@@ -617,12 +662,15 @@ static int read_rows(struct lade_worker *w, struct lade_batch_buffer *slot, uint
     const struct lade_fields *f = w->loader->fields;
     const bool moves = f->is_ragged && w->loader->config.fault == LADE_FAULT_SUBSTITUTE;
     uint64_t start[LADE_TENSORS_MAX] = {0};
+    bool many = false; /* these rows are read already */
 
     *again = false;
     for (uint64_t row = 0; row < *rows;) {
         if (row % LADE_AT_ONCE == 0 && lade_worker_is_superseded(w))
             return LADE_CANCELLED;
-        int status = read_row(w, slot, row, start);
+        if (row % LADE_AT_ONCE == 0)
+            many = read_many(w, slot, row, *rows, start);
+        int status = many ? LADE_OK : read_row(w, slot, row, start);
         const bool is_read = status == LADE_OK;
         if (!is_read && (status = replace(w, slot, row, rows, status)) != LADE_OK)
             return status;

@@ -266,6 +266,10 @@ int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, st
                              .places = lade_source_info(c->source)->count,
                              .first = UINT64_MAX};
     struct survey s = {o, NULL, 0, NULL, LADE_OK, error};
+    if (o->source->blocks && o->draw != LADE_DRAW_ONCE)
+        return lade_fail(error, LADE_INVALID, lade_source_info(o->source)->kind, LADE_NO_OFFSET,
+                         "draws with replacement read samples in any order, but the source is read in windows; let it "
+                         "have memory for all samples");
     if (o->split && o->draw == LADE_DRAW_ONCE && c->fault == LADE_FAULT_SUBSTITUTE &&
         !(o->few = lade_heap_raw(o->alloc, FEW_MAX, sizeof *o->few)))
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
@@ -428,14 +432,26 @@ static uint64_t draw_at(const struct lade_order *o, struct lade_key key, uint64_
     return o->member[(uint32_t)lade_random_at(key, place, 1) < o->limit[column] ? column : o->alias[column]];
 }
 
+/* Elements of the epoch's permutation, which begin_epoch() has begun. */
+static void list_elements(const struct lade_order *o, struct lade_walk *walk, uint64_t place, uint64_t count,
+                          uint64_t *ids)
+{
+    const struct lade_blocks *blocks = o->source->blocks;
+
+    if (blocks)
+        lade_blocks_list(blocks, &walk->blocks, walk->table, o->seed, walk->epoch, place, count, ids);
+    else
+        lade_permutation_walk(&walk->permutation, walk->table, place, count, ids);
+}
+
 /* Positions are requested in order, so several are computed at once. */
-static uint64_t element_at(struct lade_walk *walk, uint64_t place)
+static uint64_t element_at(const struct lade_order *o, struct lade_walk *walk, uint64_t place)
 {
     if (place - walk->at >= walk->held) {
-        uint64_t left = walk->permutation.n - place;
+        uint64_t left = o->places - place;
         walk->at = place;
         walk->held = left < LADE_AHEAD ? left : LADE_AHEAD;
-        lade_permutation_walk(&walk->permutation, walk->table, place, walk->held, walk->ahead);
+        list_elements(o, walk, place, walk->held, walk->ahead);
     }
     return walk->ahead[place - walk->at];
 }
@@ -471,7 +487,7 @@ static void begin_epoch(const struct lade_order *o, struct lade_walk *walk, uint
         if (walk->table) /* so that memory use does not depend on the number of samples */
             memset(walk->table, 0, sizeof *walk->table);
     }
-    if (walk->table)
+    if (walk->table && !o->source->blocks)
         lade_permutation_tabulate(&walk->permutation, walk->table);
 }
 
@@ -486,7 +502,7 @@ void lade_walk_free(struct lade_walk *walk, const struct lade_alloc *alloc)
 static void take_all(const struct lade_order *o, struct lade_walk *walk, struct lade_cursor *cursor, uint64_t *ids,
                      uint64_t count)
 {
-    lade_permutation_walk(&walk->permutation, walk->table, cursor->place, count, ids);
+    list_elements(o, walk, cursor->place, count, ids);
     lade_order_pass(o, cursor, count);
 }
 
@@ -511,7 +527,7 @@ void lade_order_take(const struct lade_order *o, struct lade_walk *walk, struct 
         uint64_t place = cursor->place++;
         uint64_t id = o->draw != LADE_DRAW_ONCE ? draw_at(o, key, place)
                       : o->sequential           ? place
-                                                : element_at(walk, place);
+                                                : element_at(o, walk, place);
         if (o->split && o->draw == LADE_DRAW_ONCE && !is_member(o, id))
             continue;
         if (is_due(o, cursor, depth))
@@ -593,6 +609,8 @@ static uint32_t source_identity(const struct lade_order *o)
         crc = lade_crc32c(crc, bytes, 8);
     }
     crc = add_schema(crc, info->schema);
+    if (o->source->blocks) /* samples that are far from each other take long to read */
+        return add_number(add_number(crc, o->source->blocks->window), o->source->blocks->identity);
     const uint64_t samples = o->places < LOOKED_AT ? o->places : LOOKED_AT;
     for (uint64_t k = 0; k < samples; k++) {
         /* Evenly spread, both ends included. */

@@ -6,6 +6,8 @@
 #ifndef LADE_LOAD_ORDER_H
 #define LADE_LOAD_ORDER_H
 
+#include "order_blocks.h"
+
 #include <lade/loader.h>
 #include <lade/random.h>
 
@@ -64,6 +66,7 @@ struct lade_order {
 struct lade_walk {
     struct lade_permutation permutation;
     struct lade_permutation_table *table; /* NULL: a small set, or out of memory, which only costs time */
+    struct lade_block_walk blocks;        /* of a source with blocks, instead of permutation */
     uint64_t epoch;
     bool ready;
     uint64_t at, held, ahead[LADE_AHEAD]; /* elements of the permutation from position at on */

@@ -7,7 +7,26 @@
 
 #include <lade/source.h>
 
+/*
+ * Samples that lie in blocks, each of which is decoded as a whole. A shuffled epoch has windows of several blocks: the
+ * blocks are permuted, unless they rise, then the samples inside each window. See order_blocks.h.
+ */
+struct lade_blocks {
+    uint64_t count;
+    const uint64_t *first; /* sample of each block, and the number of all samples */
+    unsigned window;       /* blocks; count > window */
+    bool rising;
+    uint32_t identity; /* a checksum of what the source knows of its samples without reading them */
+};
+
 struct lade_source {
+    const struct lade_blocks *blocks; /* NULL: reading any sample at any time costs the same */
+    /*
+     * NULL, or reads fields of up to 64 samples, as read_fields does each: count times as many views as there are fields.
+     * On an error any of them may be unread.
+     */
+    int (*read_many)(void *self, const uint64_t *ids, uint64_t count, const struct lade_view *views,
+                     struct lade_error *error);
     struct lade_source_ops ops;
     void *self;
     struct lade_source_info info;
@@ -75,6 +94,9 @@ void lade_unmap(struct lade_bytes *bytes, const struct lade_alloc *alloc);
 int lade_read_file(struct lade_bytes *bytes, const char *path, const struct lade_alloc *alloc,
                    struct lade_error *error);
 void lade_free_file(struct lade_bytes *bytes, const struct lade_alloc *alloc);
+
+/* How bytes are compressed. */
+enum lade_packing { LADE_STORED, LADE_GZIP, LADE_DEFLATE, LADE_ZSTD_FRAMES };
 
 /* Location of the labels: in each record (data is NULL) or in a separate table. */
 struct lade_labels {

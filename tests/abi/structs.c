@@ -4,6 +4,7 @@
  * write: compiled with the headers of one version, this runs with the libraries of another. With -DLADE_GROWN it is
  * compiled with headers whose structs have one more array, lade_grown, and runs with libraries that do not know it.
  */
+#include <lade/arrow.h>
 #include <lade/convert.h>
 #include <lade/feeder.h>
 #include <lade/gpu.h>
@@ -175,6 +176,7 @@ static void use_sources(void)
     GUARDED(struct lade_source_array, array);
     GUARDED(struct lade_source_arrays, arrays);
     GUARDED(struct lade_source_synthetic, synthetic);
+    GUARDED(struct lade_source_arrow, arrow);
     GUARDED(struct lade_source_ops, ops);
     GUARDED(struct lade_source_info, info);
 
@@ -193,6 +195,8 @@ static void use_sources(void)
     REFUSED(arrays, lade_source_open_arrays(&source, &arrays.it, NULL));
     EXPECT(lade_source_open_arrays(&source, &arrays.it, NULL) == LADE_OK);
     lade_source_close(source);
+    REFUSED(arrow, lade_source_open_arrow(&source, &arrow.it, NULL));
+    EXPECT(lade_source_open_arrow(&source, &arrow.it, NULL) == LADE_INVALID); /* no stream */
     FILLED(synthetic, (lade_source_synthetic_default(&synthetic.it), LADE_OK));
     INTACT(synthetic);
     REFUSED(synthetic, lade_source_open_synthetic(&source, &synthetic.it, NULL));

@@ -250,10 +250,7 @@ static int locate(const struct thread *t)
     word now = read_memory(q->addr, q->size); /* also if only the engine uses the value: the address must be valid */
     int loc = graph_place(G, q->addr, life_of(q), q->size, is_lock(q->op) ? 0 : now, &clash);
 
-    if (run_is_thread_local(q->addr))
-        fail(ERR_UNSUPPORTED, q->pc, q->addr, "atomic access to a thread-local variable");
-    if (q->size == sizeof(uintptr_t) && run_is_thread_local((uintptr_t)q->operand))
-        fail(ERR_UNSUPPORTED, q->pc, q->addr, "the address of a thread-local variable goes to other threads");
+    program_check(q);
     if (clash)
         fail(ERR_UNSUPPORTED, q->pc, q->addr, "atomic accesses of different sizes to one address");
     if (q->addr & (q->size - 1u))

@@ -20,7 +20,7 @@ static const char *value_text(word v)
     static char text[8][48];
     static int turn;
     char *out = text[turn = (turn + 1) % 8];
-    uintptr_t p = (uintptr_t)v;
+    uint64_t p = (uint64_t)v;
 
     if (v >> 64)
         snprintf(out, sizeof *text, "0x%lx%016lx", (unsigned long)(v >> 64), (unsigned long)v);
@@ -30,8 +30,8 @@ static const char *value_text(word v)
         snprintf(out, sizeof *text, "%d", (int)v);
     else if (p > UINT64_MAX - 1000000)
         snprintf(out, sizeof *text, "%ld", (long)p);
-    else if (symbol_name(p)[0] != '0')
-        snprintf(out, sizeof *text, "&%.40s", symbol_name(p));
+    else if (symbol_name((uintptr_t)p)[0] != '0')
+        snprintf(out, sizeof *text, "&%.40s", symbol_name((uintptr_t)p));
     else
         snprintf(out, sizeof *text, "0x%lx", (unsigned long)p);
     return out;

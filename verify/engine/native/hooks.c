@@ -4,7 +4,7 @@
  * atomic operation. Atomic hooks fill in a request and end in step(), as a tail call, so that they leave no stack
  * frame.
  */
-#include "engine.h"
+#include "native.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,14 +103,15 @@ void view_begin(struct thread *t, const struct request *q, word value)
         return;
     t->view.addr = q->addr;
     t->view.size = q->size;
-    t->view.newest = read_memory(q->addr, q->size);
+    word newest = read_memory(q->addr, q->size);
+    memcpy(t->view.newest, &newest, sizeof newest);
     memcpy((void *)q->addr, &value, q->size); /* NOLINT */
 }
 
 void view_end(struct thread *t)
 {
     if (__builtin_expect(t->view.size != 0, 0))
-        memcpy((void *)t->view.addr, &t->view.newest, (size_t)t->view.size); /* NOLINT */
+        memcpy((void *)t->view.addr, t->view.newest, (size_t)t->view.size); /* NOLINT */
     t->view.size = 0;
 }
 

@@ -3,7 +3,7 @@
  * Names for addresses. The wrapper leaves a table of call sites in the program (return address, file, function, line, column);
  * variables and functions come from the program's own symbol table.
  */
-#include "engine.h"
+#include "native.h"
 
 #include <elf.h>
 #include <fcntl.h>
