@@ -194,6 +194,11 @@ static void fill_report(const struct feed *f, struct figures *g)
         r->test_samples = l->test_samples;
         r->loss = (struct lade_report_curve){l->loss.x, l->loss.y, l->loss.points};
     }
+    if (f->sequence != LADE_NO_FIELD) {
+        r->sequence = lade_source_schema(f->source)->field[f->sequence].name;
+        r->sequence_steps = f->steps_fed;
+    }
+    r->pack_row = o->pack;
     r->speed = (struct lade_report_curve){f->speed.x, f->speed.y, f->speed.points};
     figure_steps(f, g);
 }

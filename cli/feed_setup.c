@@ -144,6 +144,17 @@ static int open_parts(struct feed *f)
     return code;
 }
 
+/* The first ragged field, or LADE_NO_FIELD. */
+static int first_ragged(const struct lade_source *source)
+{
+    const struct lade_schema *schema = lade_source_schema(source);
+
+    for (unsigned i = 0; i < schema->fields; i++)
+        if (schema->field[i].ragged_max > 0)
+            return (int)i;
+    return LADE_NO_FIELD;
+}
+
 int feed_open(struct feed *f)
 {
     if (lade_source_open(&f->source, f->o.source, NULL, &f->error) != LADE_OK)
@@ -152,8 +163,20 @@ int feed_open(struct feed *f)
     f->classes = f->info->classes ? (unsigned)f->info->classes : 1;
     if (f->info->count == LADE_ENDLESS && f->o.stream == 0)
         return wrong("an endless source needs --stream N, which shuffles through a buffer of N samples");
+    f->sequence = first_ragged(f->source);
+    if (f->o.pack && f->sequence == LADE_NO_FIELD)
+        return wrong("--pack needs a source with a ragged field; lade inspect shows the fields");
     int code = open_pipelines(f);
     return code == EXIT_DONE ? open_parts(f) : code;
+}
+
+/* Whether packing drops the sample. */
+static bool is_dropped(struct feed *f, uint64_t i)
+{
+    uint64_t length;
+
+    return f->o.pack && f->o.pack_longer == LADE_LONGER_DROP &&
+           lade_source_length(f->source, i, (unsigned)f->sequence, &length, NULL) == LADE_OK && length > f->o.pack;
 }
 
 /* Counts one sample, and marks it if it is in the part that is fed. */
@@ -165,7 +188,7 @@ static void classify(struct feed *f, uint64_t i)
 
     if (f->split && lade_split_route_word(f->split, lade_source_group(f->source, i), &part) != LADE_OK)
         return; /* in no part */
-    if (f->tally.on && part == f->o.part)
+    if (f->tally.on && part == f->o.part && !is_dropped(f, i))
         tally_member(&f->tally, i);
     /* The loader handles a sample that cannot be read. */
     if (f->info->classes == 0 || lade_source_label(f->source, i, &label, &error) == LADE_OK) {

@@ -66,6 +66,7 @@ void shadow_free(void *p, uint64_t pc);
 char *shadow_stack(int t);
 const void *shadow_queue(const void *word, uint64_t pc);
 uintptr_t shadow_queued(uintptr_t queue);
+int shadow_block_number(uintptr_t addr);
 bool shadow_block_of(uintptr_t addr, uintptr_t *start, size_t *size, uint64_t *pc);
 
 /* ---- state.c ---- */
