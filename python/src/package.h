@@ -20,6 +20,14 @@
 
 /* A function that takes positional arguments as an array, as the table of methods wants it. */
 #define PACKAGE_FAST(function) ((PyCFunction)(void (*)(void))(function))
+/* Excludes other threads from an object where there is no GIL. */
+#ifdef Py_GIL_DISABLED
+#define PACKAGE_BEGIN(object) Py_BEGIN_CRITICAL_SECTION(object)
+#define PACKAGE_END() Py_END_CRITICAL_SECTION()
+#else
+#define PACKAGE_BEGIN(object) ((void)(object))
+#define PACKAGE_END() ((void)0)
+#endif
 #define PACKAGE_SLOT(function) ((void *)(function))
 
 /* Statuses beside those of the library: an exception is set; the process is a child of the one that made the object. */
@@ -70,7 +78,6 @@ struct package_hold {
 };
 
 struct package_engine *package_engine_create(struct lade_loader *loader, uint32_t limit);
-bool package_engine_is_here(const struct package_engine *engine);
 void package_engine_put(struct package_engine *engine);
 
 /* Next batch, with one reference. The loader's status. */
