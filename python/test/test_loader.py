@@ -146,7 +146,7 @@ class Tensors(unittest.TestCase):
                 page = file.read()
         self.assertEqual((report["samples"], report["batches"]), (4, 1))
         self.assertNotIn("@REPORT@", page)
-        self.assertIn(json.dumps(report["guarantee"]), page)
+        self.assertIn(json.dumps(report["claim"]), page)
 
 
 class Epochs(unittest.TestCase):
