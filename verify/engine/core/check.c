@@ -5,7 +5,7 @@
 #include <stdarg.h>
 
 struct options options = {.model = RC11, .leaks = true, .liveness = true, .races = true, .spurious = true, .spin = true,
-                          .uninit = true, .jobs = 1, .bound = 2000, .high = 1, .stop_thread = -1};
+                          .uninit = true, .jobs = 1, .bound = 2000, .high = 1, .seconds = 10, .seed = 1, .stop_thread = -1};
 struct failure failure;
 volatile bool time_is_up;
 
@@ -14,7 +14,7 @@ static const char *const error_names[ERR_KINDS] = {
     [ERR_FREED] = "use-after-free", [ERR_DOUBLE_FREE] = "double-free", [ERR_BAD_FREE] = "invalid-free",
     [ERR_BOUNDS] = "out-of-bounds", [ERR_LEAK] = "leak", [ERR_ALLOCATION] = "allocation", [ERR_MUTEX] = "mutex", [ERR_DEADLOCK] = "deadlock",
     [ERR_LIVELOCK] = "livelock", [ERR_BLOCKING] = "blocking", [ERR_CRASH] = "crash", [ERR_THREAD] = "thread",
-    [ERR_LIN] = "linearizability", [ERR_UNSUPPORTED] = "unsupported", [ERR_DIVERGED] = "nondeterministic",
+    [ERR_LIN] = "linearizability", [ERR_SHOWN] = "shown", [ERR_UNSUPPORTED] = "unsupported", [ERR_DIVERGED] = "nondeterministic",
 };
 
 const char *error_name(enum error kind)

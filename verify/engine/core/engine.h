@@ -9,6 +9,7 @@
  *     race.c     plain accesses: races by clocks, initialisation
  *     spin.c     loops that only wait, and retries
  *     lost.c     accesses that are lost with an omitted iteration
+ *     search.c   executions at random, for programs that are too large to exhaust
  *     lin.c      linearizability of marked operations
  *     check.c    errors, and the checks on a finished run
  *     trace.c    a counterexample as text; report.c as JSON, of which draw/ makes the picture
@@ -303,6 +304,8 @@ bool explore_add(int t); /* adds the pending event of thread t; false when no op
 void explore_again(int t);
 const struct event *explore_went_on(void);
 void explore_undo(int stamp); /* removes this event and those after it, which were added in this run */
+bool explore_waits(const struct thread *t);
+void explore_empty(void);
 void explore_all(bool begins);
 void explore_replay(void);
 void finish_run(enum outcome o); /* check.c */
@@ -359,6 +362,7 @@ void spin_shoot(struct thread *t);
 enum skip spin_skips(struct thread *t);
 bool spin_rewind(struct thread *t, int since);
 bool spin_waits(const struct thread *t);
+bool spin_sleeps(struct thread *t);
 bool spin_hopeless(const struct thread *t);
 void spin_learn(const struct thread *t);
 void spin_forget(void);
@@ -375,11 +379,25 @@ void lost_access(const struct event *e, uintptr_t addr, size_t size, bool write,
 void lost_end(void);
 void lost_stack(int t, bool shared);
 
+/* ---- search.c ---- */
+
+struct found { /* what --search has seen */
+    uint64_t runs, distinct, once; /* once: executions seen in one run only */
+    uint64_t failing;              /* number of the run that failed */
+};
+
+extern struct found found;
+void search_all(void);
+void search_smaller(void (*diagnose)(void));
+int search_picks(const struct event *e, int count, bool values);
+bool search_goes(struct thread *t);
+struct thread *search_next(bool (*enabled)(struct thread *t));
+
 /* ---- check.c ---- */
 
 enum error {
     ERR_NONE, ERR_ASSERT, ERR_RACE, ERR_UNINIT, ERR_FREED, ERR_DOUBLE_FREE, ERR_BAD_FREE, ERR_BOUNDS, ERR_LEAK,
-    ERR_ALLOCATION, ERR_MUTEX, ERR_DEADLOCK, ERR_LIVELOCK, ERR_BLOCKING, ERR_CRASH, ERR_THREAD, ERR_LIN, ERR_UNSUPPORTED, ERR_DIVERGED,
+    ERR_ALLOCATION, ERR_MUTEX, ERR_DEADLOCK, ERR_LIVELOCK, ERR_BLOCKING, ERR_CRASH, ERR_THREAD, ERR_LIN, ERR_SHOWN, ERR_UNSUPPORTED, ERR_DIVERGED,
     ERR_KINDS
 };
 
@@ -406,14 +424,16 @@ const char *error_name(enum error kind);
 
 struct options {
     enum model model;
-    bool outcomes, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
+    bool outcomes, search, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
     int jobs;
     int bound;          /* most events of one thread */
     int unroll;         /* most events of one call site in one thread, or 0 */
     long low, high;     /* values of a nondeterministic integer */
     double timeout;
-    uint64_t most;      /* executions */
-    const char *json[4], *save, *replay, *entry;
+    double seconds;     /* of --search */
+    uint64_t seed;
+    uint64_t most;      /* executions; of --search: runs */
+    const char *json[4], *save, *replay, *entry, *show;
     int jsons;
     int stop_thread, stop_at;
 };
@@ -453,6 +473,7 @@ void trace_print(FILE *out);
 const char *trace_event(const struct event *e);
 void trace_sentence(char *out, size_t room);
 int *trace_order(int *count);
+int trace_switches(void);
 void report_write(const char *path, const char *verdict, double seconds);
 void trace_partner(void);
 bool trace_hidden(const struct event *e);

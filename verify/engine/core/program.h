@@ -59,6 +59,7 @@ const char *symbol_line(const char *file, int line);
 /* ---- limits, saved executions, sharing work ---- */
 
 bool stop_now(void);
+double elapsed(void); /* seconds since the start */
 _Noreturn void engine_bug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool share_load(const char *path, struct graph *g);
 bool share_hungry(void);

@@ -357,6 +357,8 @@ static bool enabled(struct thread *t)
     }
     if (t->awaited && !spin_waits(t))
         t->awaited = 0;
+    if (options.search)
+        return search_goes(t);
     if (t->awaited)
         return false;
     if (options.spin && !t->decided)
@@ -388,6 +390,14 @@ static struct thread *lowest_that_waits(void)
     return NULL;
 }
 
+static struct thread *lowest_enabled(void)
+{
+    for (int t = 0; t < run_threads(); t++)
+        if (enabled(&thread[t]))
+            return &thread[t];
+    return lowest_that_waits();
+}
+
 static enum outcome extend(void)
 {
     fresh = G->count;
@@ -395,16 +405,13 @@ static enum outcome extend(void)
     for (int t = 0; t < run_threads(); t++)
         enabled(&thread[t]);
     for (;;) {
-        struct thread *next = NULL;
-        for (int t = 0; t < run_threads() && !next; t++)
-            if (enabled(&thread[t]))
-                next = &thread[t];
-        if (!next && !(next = lowest_that_waits()))
+        struct thread *next = options.search ? search_next(enabled) : lowest_enabled();
+        if (!next)
             break;
         if (time_is_up || hopeless || lost_alarm)
             break;
         /* A thread that runs endlessly must not prevent the others from starting. */
-        for (int t = next->id + 1; t < run_threads() && next->done > LONG; t++)
+        for (int t = next->id + 1; t < run_threads() && next->done > LONG && !options.search; t++)
             if (thread[t].done + LONG < next->done && enabled(&thread[t]))
                 next = &thread[t];
         failure.thread = next->id;

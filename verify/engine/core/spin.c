@@ -215,13 +215,21 @@ static bool begins_iteration(int op)
     return op == OP_LOCK || op == OP_RLOCK || op == OP_TAKE || op == OP_PEEK || op == OP_TRYLOCK || op == OP_TRYRLOCK || op == OP_TRYTAKE;
 }
 
+/* The thread is parked: whether its last iteration only waited. */
+static bool waited(struct thread *t)
+{
+    int op = t->req.op;
+
+    return ((op <= OP_CAS && op != OP_STORE) || begins_iteration(op)) && repeats(t, spin_state(t));
+}
+
 /* The thread is parked: whether its last iteration can be omitted. */
 enum skip spin_skips(struct thread *t)
 {
     int op = t->req.op;
     enum skip skip = SKIP_NOT;
 
-    if (((op <= OP_CAS && op != OP_STORE) || begins_iteration(op)) && repeats(t, spin_state(t)))
+    if (waited(t))
         skip = bare(t) ? SKIP_BARE : SKIP_WAIT;
     else if ((op <= OP_UNLOCK || op == OP_FENCE || op == OP_ASSUME || op == OP_END) && retries(t))
         skip = SKIP_RETRY;
@@ -290,6 +298,33 @@ bool spin_rewind(struct thread *t, int since)
         t->touches--;
     explore_undo(from);
     return true;
+}
+
+/*
+ * With --search: whether the last iteration of the thread only waited, with values that are still the newest. Retries count
+ * only in a thread that has taken many steps: most end soon.
+ */
+bool spin_sleeps(struct thread *t)
+{
+    if (t->done > LONG && t->done % LONG == 0)
+        t->shots = t->stores = 0; /* what is kept of the last iterations has limits: it begins anew */
+    if (t->done > LONG ? spin_skips(t) == SKIP_NOT : !waited(t))
+        return false;
+    t->awaited = 0;
+    for (int i = t->spin_from; i < t->done; i++) {
+        const struct event *e = ev(G->thread[t->id].at[i]);
+        if (e->kind == E_CHOICE || (e->flags & F_SPURIOUS) || t->awaited == LOOP) {
+            t->awaited = 0;
+            return false;
+        }
+        if (e->kind == E_READ) {
+            t->awaits[t->awaited].loc = e->loc;
+            t->awaits[t->awaited++].value = e->value;
+        }
+    }
+    if (!spin_waits(t))
+        t->awaited = 0;
+    return t->awaited > 0;
 }
 
 /* Whether the newest values are still those that the loop waits on. */

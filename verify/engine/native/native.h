@@ -60,6 +60,7 @@ void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc);
 size_t shadow_usable(const void *p);
 void shadow_free(void *p, uint64_t pc);
 char *shadow_stack(int t);
+int shadow_block_number(uintptr_t addr);
 bool shadow_block_of(uintptr_t addr, uintptr_t *start, size_t *size, uint64_t *pc);
 
 /* ---- state.c ---- */

@@ -98,6 +98,20 @@ static struct block *block_near(uintptr_t a)
     return best;
 }
 
+/* Which of the blocks that its call has allocated, from 1; 0 where there is only one. */
+int shadow_block_number(uintptr_t a)
+{
+    const struct block *b = block_at(a);
+    int before = 0, all = 0;
+
+    for (int i = 0; i < blocks && b; i++)
+        if (block[i].alloc_pc == b->alloc_pc) {
+            before += &block[i] <= b;
+            all++;
+        }
+    return all > 1 ? before : 0;
+}
+
 bool shadow_block_of(uintptr_t a, uintptr_t *start, size_t *size, uint64_t *pc)
 {
     if (a < heap_low || a >= ARENA_END)
