@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statuses as exceptions; exceptions of Python functions that workers call as statuses. */
+/* Statuses as exceptions; calls of Python functions by workers, and their exceptions as statuses. */
 #include "package.h"
 
 #include "fail.h"
@@ -92,4 +92,25 @@ int package_keep_exception(struct lade_error *error)
     Py_DECREF(exception);
     Py_XDECREF(old);
     return FIRST - number;
+}
+
+static _Thread_local unsigned calls; /* of Python functions that this thread is inside of, as a worker */
+
+PyGILState_STATE package_attach(void)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+
+    calls++;
+    return state;
+}
+
+void package_detach(PyGILState_STATE state)
+{
+    calls--;
+    PyGILState_Release(state);
+}
+
+bool package_is_worker(void)
+{
+    return calls > 0;
 }

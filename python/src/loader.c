@@ -200,7 +200,21 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
-/* Ends the workers while what they use is whole: before the collector clears anything. */
+static int close_pending(void *self)
+{
+    PyObject *none = close_loader(self, NULL);
+
+    if (!none)
+        PyErr_WriteUnraisable(self);
+    Py_XDECREF(none);
+    Py_DECREF((PyObject *)self);
+    return 0;
+}
+
+/*
+ * Ends the workers while what they use is whole: before the collector clears anything. When the collector runs in a worker,
+ * the object lives on until the main thread has closed it.
+ */
 static void finalize(PyObject *self)
 {
     struct loader *l = (struct loader *)self;
@@ -208,6 +222,11 @@ static void finalize(PyObject *self)
 
     if (!l->engine)
         return;
+    if (package_is_worker()) {
+        if (Py_AddPendingCall(close_pending, Py_NewRef(self)) != 0)
+            Py_DECREF(self); /* the queue is full: workers and memory stay */
+        return;
+    }
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *none = close_loader(self, NULL);
     if (!none)
@@ -222,7 +241,8 @@ static void dealloc(PyObject *self)
     struct loader *l = (struct loader *)self;
 
     PyObject_GC_UnTrack(self);
-    finalize(self);
+    if (!package_is_worker())
+        finalize(self);
     if (!l->engine) { /* else a worker is inside the source: all that it uses stays */
         package_options_clear(&l->options);
         Py_XDECREF(l->source);

@@ -44,6 +44,14 @@ PyObject *package_raise(int status, const struct lade_error *error);
  */
 int package_keep_exception(struct lade_error *error);
 
+/*
+ * Around each call of a Python function by a worker: attaches the thread to the interpreter. The collector may run inside, and
+ * must not wait there for the end of workers, of which this may be one.
+ */
+PyGILState_STATE package_attach(void);
+void package_detach(PyGILState_STATE state);
+bool package_is_worker(void);
+
 /* array.c: arrays of other objects, by the buffer protocol or DLPack, without a copy. */
 struct package_array {
     const void *data;

@@ -313,6 +313,35 @@ class Memory(unittest.TestCase):
         self.assertIsNone(gone())
         self.assertLess(threads_of_process(), before)
 
+    def test_a_worker_collects_its_loader(self):
+        deleted, done = threading.Event(), threading.Event()
+
+        class Collecting(Squares):
+            calls = 0
+
+            def __getitem__(self, i):
+                self.calls += 1
+                if self.calls == 20:  # the first is for the form of the samples; this one is of the third batch
+                    deleted.wait()
+                    gc.collect()
+                    done.set()
+                return super().__getitem__(i)
+
+        before = threads_of_process()
+        gc.disable()
+        try:
+            loader = lade.Loader(Collecting(), batch=8, threads=1, slots=4)
+            loader.itself = loader
+            gone = weakref.ref(loader)
+            next(loader)
+            del loader
+            deleted.set()
+            self.assertTrue(done.wait(60))
+        finally:
+            gc.enable()
+        while gone() is not None or threads_of_process() > before:
+            gc.collect()
+
     def test_arrays_are_let_go(self):
         x = np.zeros((100, 4), np.float32)
         before = sys.getrefcount(x)
