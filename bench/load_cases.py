@@ -99,14 +99,14 @@ def synthetic(bench):
 class Servers:
     """The programs of the peers, each started once for each number of cores."""
 
-    def __init__(self, bench, folder, cores):
+    def __init__(self, bench, folder, cores, servers=None, programs=HERE / "load"):
         self.sessions, self.reasons = {}, {}
-        for name, group in SERVERS.items():
+        for name, group in (servers or SERVERS).items():
             environment = private(group)
             if not environment:
                 self.reasons[name] = "not installed (bench/setup)"
                 continue
-            command = [str(environment / "bin" / "python"), "-B", str(HERE / "load" / f"peer_{name}.py"), str(folder),
+            command = [str(environment / "bin" / "python"), "-B", str(programs / f"peer_{name}.py"), str(folder),
                        str(cores)]
             self.sessions[name] = Session(bench, name, command)
         for name, session in list(self.sessions.items()):

@@ -30,23 +30,29 @@ static void help(void)
         "  tfrecord:FILES, tar:FILES, each with "
         "[,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,classes=N][,size=HEIGHTxWIDTH]\n"
         "  npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]");
-    puts("\n"
-         "batches\n"
-         "  --epochs N            number of epochs (2)\n"
-         "  --batches N           stop after N batches\n"
-         "  --batch N             samples per batch (128)\n"
-         "  --drop-last           drop the last batch of an epoch if it is not full\n"
-         "  --threads N           worker threads (one per processor)\n"
-         "  --slots N             batches that are ready or with the consumer, at most (2 per worker, plus 2)\n"
-         "  --seed N|random       seed of the order and of random transforms (1)\n"
-         "  --as-ready            deliver batches as soon as they are ready, not in order\n"
-         "  --stream N            shuffle through a buffer of N samples; epochs mix\n"
-         "  --balanced            draw each class equally often, with replacement\n"
-         "  --shard R/N           feed shard R of N, counted from 0\n"
-         "  --pad                 make shards equally long by repeating samples instead of dropping some\n"
-         "  --fault fail|skip|substitute\n"
-         "                        what to do with a sample that cannot be read (fail)\n"
-         "  --faults-max N        tolerate N faults per epoch, then fail");
+    puts(
+        "\n"
+        "batches\n"
+        "  --epochs N            number of epochs (2)\n"
+        "  --batches N           stop after N batches\n"
+        "  --batch N             samples per batch (128)\n"
+        "  --drop-last           drop the last batch of an epoch if it is not full\n"
+        "  --threads N           worker threads (one per processor)\n"
+        "  --slots N             batches that are ready or with the consumer, at most (2 per worker, plus 2)\n"
+        "  --seed N|random       seed of the order and of random transforms (1)\n"
+        "  --as-ready            deliver batches as soon as they are ready, not in order\n"
+        "  --stream N            shuffle through a buffer of N samples; epochs mix\n"
+        "  --balanced            draw each class equally often, with replacement\n"
+        "  --shard R/N           feed shard R of N, counted from 0\n"
+        "  --pad                 make shards equally long by repeating samples instead of dropping some; with --pack,\n"
+        "                        fill the last batch of an epoch with empty rows\n"
+        "  --pack N              pack sequences into rows of N steps; --batch then counts rows\n"
+        "  --pack-window N       samples that are packed together (1024)\n"
+        "  --pack-longer fault|cut|split|drop\n"
+        "                        what to do with a sample that is longer than a row (fault)\n"
+        "  --fault fail|skip|substitute\n"
+        "                        what to do with a sample that cannot be read (fail)\n"
+        "  --faults-max N        tolerate N faults per epoch, then fail");
     puts("\n"
          "parts\n"
          "  --split A:B[:...]     split the source by weights, 80:20 or 8,1,1: a hash of the sample's key chooses its\n"
@@ -103,6 +109,7 @@ static void help(void)
          "  lade feed synthetic:count=1000000 --consumer null --save state --resume state\n"
          "  lade feed --device opencl --epochs 5 --timeline --html report.html\n"
          "  lade feed synthetic:count=endless --stream 10000 --batches 1000\n"
+         "  lade feed megatron:/tmp/text --pack 2048 --pack-longer split --batch 8\n"
          "\n"
          "exit codes: 0 done, 1 a sample was lost, repeated or damaged, or there were too many faults, 2 wrong use,\n"
          "            3 system error, 130 ended by Ctrl-C and 143 by SIGTERM, after state and reports were written\n"
@@ -169,6 +176,8 @@ enum {
     WORK,
     DEPTH,
     MEMORY,
+    PACK,
+    PACK_WINDOW,
     SAVE_EVERY, /* options up to here take a number */
     DROP_LAST,
     AS_READY,
@@ -186,6 +195,7 @@ enum {
     JSON,
     HTML, /* options up to here take a text */
     SHARD,
+    PACK_LONGER,
     FAULT,
     SPLIT,
     RESIZE,
@@ -213,6 +223,8 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"work", 1, 0, WORK},
                                       {"depth", 1, 0, DEPTH},
                                       {"memory", 1, 0, MEMORY},
+                                      {"pack", 1, 0, PACK},
+                                      {"pack-window", 1, 0, PACK_WINDOW},
                                       {"save-every", 1, 0, SAVE_EVERY},
                                       {"drop-last", 0, 0, DROP_LAST},
                                       {"as-ready", 0, 0, AS_READY},
@@ -230,6 +242,7 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"json", 1, 0, JSON},
                                       {"html", 1, 0, HTML},
                                       {"shard", 1, 0, SHARD},
+                                      {"pack-longer", 1, 0, PACK_LONGER},
                                       {"fault", 1, 0, FAULT},
                                       {"split", 1, 0, SPLIT},
                                       {"resize", 1, 0, RESIZE},
@@ -262,6 +275,8 @@ static bool take_count(struct feed_options *o, int which)
                  [WORK] = {&o->work, 0, 3600000000},
                  [DEPTH] = {&o->depth, 1, DEPTH_MAX},
                  [MEMORY] = {&o->memory, 1, UINT32_MAX},
+                 [PACK] = {&o->pack, 1, INT32_MAX},
+                 [PACK_WINDOW] = {&o->pack_window, 1, 1 << 20},
                  [SAVE_EVERY] = {&o->save_every, 1, UINT64_MAX}};
 
     if (which == SEED && (o->random_seed = !strcmp(optarg, "random")))
@@ -292,6 +307,7 @@ static void take_text(struct feed_options *o, int which)
 
 static bool take_other(struct feed_options *o, int which)
 {
+    static const char *const longer[] = {"fault", "cut", "split", "drop", NULL};
     static const char *const faults[] = {"fail", "skip", "substitute", NULL}, *const layouts[] = {"hwc", "chw", NULL},
                              *const consumers[] = {"softmax", "null", NULL},
                              *const devices[] = {"host", "opencl", "cuda", NULL};
@@ -305,6 +321,11 @@ static bool take_other(struct feed_options *o, int which)
     case SHARD:
         good = take_pair(name, optarg, '/', LADE_LOADER_SHARDS_MAX, &o->shard, &o->shards);
         return good && (o->shard < o->shards || complain(name, "R/N with R below N", optarg));
+    case PACK_LONGER:
+        o->longer_given = true;
+        good = take_word(name, optarg, longer, &picked);
+        o->pack_longer = (enum lade_longer)picked;
+        return good;
     case FAULT:
         good = take_word(name, optarg, faults, &picked);
         o->fault = (enum lade_fault)picked;
@@ -363,8 +384,12 @@ static const char *contradiction(const struct feed_options *o)
         return "--split-table already contains weights and a seed; leave out --split and --split-seed";
     if (o->split_seeded && o->parts == 1 && !o->table)
         return "--split-seed needs --split";
-    if (o->pad && o->shards == 0)
-        return "--pad needs --shard";
+    if (o->pad && o->shards == 0 && !o->pack)
+        return "--pad needs --shard or --pack";
+    if ((o->pack_window || o->longer_given) && !o->pack)
+        return "--pack-window and --pack-longer need --pack";
+    if (o->pack && (o->stream || o->drop_last || o->fault == LADE_FAULT_SUBSTITUTE))
+        return "--pack cannot be combined with --stream, --drop-last or --fault substitute";
     if (o->faults_max && o->fault == LADE_FAULT_FAIL)
         return "--faults-max needs --fault skip or substitute";
     if ((o->transforms.means || o->transforms.deviations) && !o->transforms.normalise)

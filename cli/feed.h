@@ -35,6 +35,9 @@ struct feed_options {
     uint32_t weight[LADE_SPLIT_PARTS_MAX];
     unsigned parts;
     uint64_t shard, shards;
+    uint64_t pack, pack_window; /* steps of a packed row, 0: not packed; 0: the loader's default */
+    enum lade_longer pack_longer;
+    bool longer_given;
     unsigned part; /* found by part_name when the split is open */
     bool as_ready, balanced, pad, drop_last, timeline;
     bool random_seed;                 /* --seed random: the loader draws it */
@@ -71,6 +74,7 @@ struct tally {
     bool whole;           /* this shard has all of the part, so a sample not delivered is missing */
     bool repeats;         /* samples are drawn with replacement */
     uint64_t pad_repeats; /* repeats per epoch that padding explains */
+    bool packed, parts;   /* in packed rows; these have parts of samples, which repeat its number */
     enum lade_fault fault;
     /* Stream mode: epochs mix, so an epoch here is all n-th arrivals, and everything is settled at the end. */
     bool mixed;
@@ -141,6 +145,8 @@ struct feed {
     struct learnt learnt;
     struct lade_device *gpu; /* NULL: there is none */
     struct device_figures device;
+    int sequence;       /* field whose steps are counted: the first that is ragged; LADE_NO_FIELD: there is none */
+    uint64_t steps_fed; /* of that field */
     struct curve speed; /* seconds, samples so far */
     struct lade_report_step step[TRACE_STEPS];
     unsigned steps;

@@ -57,11 +57,12 @@ static void end_epoch(struct tally *t, const struct tally_epoch *e, bool complet
 
     t->epochs++;
     t->foreign += e->foreign;
-    if (!t->repeats)
+    if (!t->repeats && !t->parts)
         t->repeated += beyond(e->repeated, explained);
-    if (!complete || e->begun_before)
+    if (!complete || e->begun_before || (t->packed && !t->whole))
         return;
-    t->wrong_length += length > t->expected ? length - t->expected : t->expected - length;
+    if (!t->parts)
+        t->wrong_length += length > t->expected ? length - t->expected : t->expected - length;
     if (t->repeats || !t->whole)
         return;
     uint64_t missing = absent(t, e), excused = t->members - t->expected + e->faults;
@@ -171,7 +172,8 @@ bool tally_batch(struct tally *t, const struct lade_batch *batch, bool begun_bef
     e->arrived += batch->count;
     e->faults += batch->faults;
     /* A complete epoch is settled, so that memory does not grow with the number of epochs. */
-    if (e->arrived + (t->fault == LADE_FAULT_SKIP ? e->faults : 0) == t->expected && !e->begun_before) {
+    const bool all = e->arrived + (t->fault == LADE_FAULT_SKIP ? e->faults : 0) == t->expected;
+    if ((t->packed ? batch->last : all) && !e->begun_before) {
         end_epoch(t, e, true);
         drop(t, e);
     }

@@ -102,7 +102,7 @@ static void figure_drawn(const struct feed *f, struct figures *g)
 /* Samples that an epoch with faults did not deliver and that cannot be read, with the reason. */
 static void figure_faults(struct feed *f, struct figures *g)
 {
-    struct whole sample = {NULL, 0, 0};
+    struct whole sample = {.bytes = NULL};
 
     for (unsigned i = 0; i < f->tally.suspects; i++) {
         struct lade_error error = {.status = LADE_OK};
@@ -194,6 +194,11 @@ static void fill_report(const struct feed *f, struct figures *g)
         r->test_samples = l->test_samples;
         r->loss = (struct lade_report_curve){l->loss.x, l->loss.y, l->loss.points};
     }
+    if (f->sequence != LADE_NO_FIELD) {
+        r->sequence = lade_source_schema(f->source)->field[f->sequence].name;
+        r->sequence_steps = f->steps_fed;
+    }
+    r->pack_row = o->pack;
     r->speed = (struct lade_report_curve){f->speed.x, f->speed.y, f->speed.points};
     figure_steps(f, g);
 }

@@ -31,9 +31,9 @@ static void print_head(FILE *to, const struct feed *f)
         fprintf(to, "%s samples of ", grouped(info->count));
     print_sample(to, f->source);
     fprintf(to, ", %s classes\n", grouped(info->classes));
-    fprintf(to, "  fed          %s samples of %s in %s batches of %llu", grouped(f->samples),
+    fprintf(to, "  fed          %s samples of %s in %s batches of %llu%s", grouped(f->samples),
             f->parts == 1 ? "the whole source" : part_name(f->parts, f->o.part, room, sizeof room), grouped(f->batches),
-            (big)f->o.batch);
+            (big)f->o.batch, f->o.pack ? " rows" : "");
     print_epochs(to, f);
     fprintf(to, "; %llu workers, %s, seed %llu\n", (big)f->o.threads, order_name(f), (big)f->o.seed);
     fprintf(to, "  holds        %s\n", f->guarantee);
@@ -70,12 +70,28 @@ static void print_overlap(FILE *to, const struct lade_report_times *t)
         fprintf(to, "nothing saved, at most %.1f %%\n", 100 * t->bound);
 }
 
+static void print_sequences(FILE *to, const struct feed *f, const struct lade_report *r)
+{
+    if (!r->sequence)
+        return;
+    fprintf(to, "  sequences    %s steps of %s", grouped(r->sequence_steps), shown(r->sequence));
+    fprintf(to, ", %s steps/s\n",
+            grouped(f->seconds > 0 ? (uint64_t)((double)r->sequence_steps / f->seconds + 0.5) : 0));
+    if (r->pack_row == 0)
+        return;
+    fprintf(to, "  packing      %s rows of %llu steps, %.2f %% filled; ", grouped(r->packed_rows), (big)r->pack_row,
+            r->packed_slots ? 100 * (double)r->packed_steps / (double)r->packed_slots : 0);
+    fprintf(to, "samples cut %llu, split %llu, dropped %llu\n", (big)r->samples_cut, (big)r->samples_split,
+            (big)r->samples_dropped);
+}
+
 static void print_times(FILE *to, const struct feed *f, const struct figures *g)
 {
     const struct lade_report_times *t = &g->times;
 
     fprintf(to, "  speed        %s samples/s, %.1f MB/s, %.2f s\n", grouped((uint64_t)(t->samples_rate + 0.5)),
             t->bytes_rate / 1e6, f->seconds);
+    print_sequences(to, f, &g->report);
     fprintf(to, "  workers      read %.1f %%, transform %.1f %%, plan %.1f %%, wait %.1f %% of their time\n",
             100 * t->read, 100 * t->transform, 100 * t->plan, 100 * t->wait);
     fprintf(to, "  consumer     %s: busy %.1f %%, stalled %.1f %%\n", f->consumer->name, 100 * t->busy, 100 * t->stall);

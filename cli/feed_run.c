@@ -72,6 +72,9 @@ static int start(struct feed *f, struct lade_loader **loader)
         .depth = (unsigned)o->depth,
         .trace = o->timeline ? feed_trace : NULL,
         .trace_context = f,
+        .pack_row = o->pack,
+        .pack_window = o->pack_window,
+        .pack_longer = o->pack_longer,
     };
 
     if (o->resumes == 0)
@@ -94,7 +97,11 @@ static void prepare_tally(struct feed *f)
     t->expected = f->o.drop_last && !t->mixed ? f->before.batches * f->o.batch : f->before.samples;
     t->whole = f->o.shards <= 1;
     t->repeats = f->o.balanced;
-    t->pad_repeats = f->o.pad && f->o.shards > 1 ? 1 : 0;
+    t->pad_repeats = f->o.pad && f->o.shards > 1 && !f->o.pack ? 1 : 0;
+    t->packed = f->o.pack > 0;
+    t->parts = f->o.pack_longer == LADE_LONGER_SPLIT;
+    if (t->packed)
+        t->expected = t->members;
     t->fault = f->o.fault;
 }
 
@@ -175,6 +182,17 @@ static uint64_t bytes_of(const struct lade_batch *batch)
     return bytes;
 }
 
+/* Steps of the samples of a batch; packed rows are counted by the loader. */
+static uint64_t steps_of(struct feed *f, const struct lade_batch *batch)
+{
+    uint64_t steps = 0, length;
+
+    for (uint64_t i = 0; i < batch->count && f->sequence != LADE_NO_FIELD && !f->o.pack; i++)
+        if (lade_source_length(f->source, batch->ids[i], (unsigned)f->sequence, &length, NULL) == LADE_OK)
+            steps += length;
+    return steps;
+}
+
 static int use_batch(struct feed *f, struct lade_loader *loader, const struct lade_batch *batch, FILE *log)
 {
     if (f->batches == 0)
@@ -193,6 +211,7 @@ static int use_batch(struct feed *f, struct lade_loader *loader, const struct la
         log_batch(log, batch);
     f->batches++;
     f->samples += batch->count;
+    f->steps_fed += steps_of(f, batch);
     f->bytes += f->info->schema ? bytes_of(batch) : batch->count * batch->sample_bytes;
     int status = f->consumer->take(f->consumer_self, loader, batch, &f->error);
     work(f->o.work);
@@ -206,7 +225,7 @@ static uint64_t samples_in_all(const struct feed *f)
     const uint64_t all = f->info->count == LADE_ENDLESS ? UINT64_MAX : f->before.samples * epochs;
     const uint64_t most = f->o.batches > UINT64_MAX / f->o.batch ? UINT64_MAX : f->o.batches * f->o.batch;
 
-    return f->o.batches && most < all ? most : all;
+    return f->o.batches && !f->o.pack && most < all ? most : all; /* of packed rows the samples are not known */
 }
 
 /* Runs until the loader ends, --batches is reached, a signal arrives or an error occurs. */
@@ -299,6 +318,8 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
     int status = LADE_OK;
 
     lade_loader_stats(loader, &f->stats);
+    if (f->o.pack)
+        f->steps_fed = f->stats.packed_steps;
     f->anonymous = anonymous_memory();
     if (f->o.save && !f->lost)
         status = save(f, loader, log);

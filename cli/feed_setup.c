@@ -3,8 +3,8 @@
 #include "feed.h"
 
 #include "lade.h"
+#include "parts.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,113 +123,36 @@ static int open_pipelines(struct feed *f)
     return EXIT_DONE;
 }
 
-/* The part of a sample in a table of lade split assign, found by the sample's name. */
-static int part_in_table(struct feed *f, struct lade_split *table, enum lade_split_store store, uint64_t i,
-                         unsigned *part)
+/* Splits the source as the options ask, and finds the part to feed. */
+static int open_parts(struct feed *f)
 {
-    struct lade_split_found found;
-    char name[4096];
+    struct parts p = {.command = "feed",
+                      .source = f->source,
+                      .table = f->o.table,
+                      .part_name = f->o.part_name,
+                      .memory = f->o.memory,
+                      .seed = f->o.split_seed,
+                      .parts = f->o.parts,
+                      .ended = feed_signal};
 
-    lade_source_name(f->source, i, name, sizeof name);
-    const struct lade_split_item item = {.key = name, .key_size = strlen(name)};
-    if (store != LADE_SPLIT_EXACT)
-        return lade_split_route(table, &item, part);
-    int status = lade_split_find(table, &item, &found);
-    *part = found.key;
-    return status;
-}
-
-/* Copies a table that is indexed by sample name to one that is indexed by key, as the loader requires. */
-static int translate(struct feed *f, struct lade_split *table, enum lade_split_store store)
-{
-    for (uint64_t i = 0; i < f->info->count && !feed_signal(); i++) {
-        const uint64_t key = lade_source_group(f->source, i);
-        uint8_t bytes[8];
-        char name[256];
-        unsigned part = 0;
-        for (unsigned b = 0; b < 8; b++)
-            bytes[b] = (uint8_t)(key >> 8 * b);
-        const struct lade_split_item item = {.key = bytes, .key_size = sizeof bytes};
-        int status = part_in_table(f, table, store, i, &part);
-        lade_source_name(f->source, i, name, sizeof name);
-        if (status == LADE_ABSENT) {
-            print_error("feed: %s: sample %s is not in the table; lade split assign adds it", f->o.table, name);
-            return EXIT_WRONG;
-        }
-        if (status == LADE_OK)
-            status = lade_split_pin(f->split, &item, part);
-        if (status != LADE_OK)
-            return system_trouble(name, lade_status_text(status));
-        if (i % 256 == 0)
-            progress_line("parts", "samples", i, f->info->count);
-    }
-    progress_line("parts", "samples", 1, 1);
-    return EXIT_DONE;
-}
-
-static int open_table(struct feed *f)
-{
-    struct lade_split *table = NULL;
-    struct lade_split_config c;
-    struct lade_error error = {.offset = 0};
-
-    if (f->info->count == LADE_ENDLESS)
-        return wrong("--split-table needs a source with a fixed number of samples; for an endless source use --split");
-    int status = lade_split_load_limited(&table, f->o.table, NULL, f->o.memory << 20, &error), code = EXIT_DONE;
-    if (status == LADE_DAMAGED) {
-        print_error("feed: %s: damaged at byte %llu", f->o.table, (big)error.offset);
-        return EXIT_WRONG;
-    }
-    if (status == LADE_LIMITED)
-        return system_trouble(f->o.table, "its quotas would take more memory than --memory allows; raise it");
-    if (status != LADE_OK)
-        return system_trouble(f->o.table, status == LADE_IO ? strerror(errno) : lade_status_text(status));
-    lade_split_get_config(table, &c);
-    f->parts = c.parts;
-    for (unsigned p = 0; p < c.parts; p++)
-        f->weight[p] = c.weights ? c.weights[p] : 1;
-    const struct lade_split_config mine = {
-        .parts = f->parts, .weights = f->weight, .store = LADE_SPLIT_EXACT, .seed = c.seed, .capacity = f->info->count};
-    status = lade_split_create(&f->split, &mine, NULL);
-    code = status == LADE_OK ? translate(f, table, c.store) : system_trouble("split", lade_status_text(status));
-    lade_split_destroy(table);
+    memcpy(p.weight, f->o.weight, sizeof p.weight);
+    const int code = parts_open(&p);
+    f->split = p.split;
+    f->parts = p.parts;
+    f->o.part = p.part;
+    memcpy(f->weight, p.weight, sizeof f->weight);
     return code;
 }
 
-static int open_split(struct feed *f)
+/* The first ragged field, or LADE_NO_FIELD. */
+static int first_ragged(const struct lade_source *source)
 {
-    const struct lade_split_config c = {
-        .parts = f->o.parts, .weights = f->o.weight, .store = LADE_SPLIT_PURE, .seed = f->o.split_seed};
+    const struct lade_schema *schema = lade_source_schema(source);
 
-    if (f->o.table)
-        return open_table(f);
-    f->parts = f->o.parts;
-    memcpy(f->weight, f->o.weight, sizeof f->weight);
-    if (f->parts == 1)
-        return EXIT_DONE;
-    int status = lade_split_create(&f->split, &c, NULL);
-    if (status == LADE_INVALID)
-        return wrong("--split: at least one weight must be above zero");
-    return status == LADE_OK ? EXIT_DONE : system_trouble("split", lade_status_text(status));
-}
-
-/* The part of --part, else the first one. */
-static int choose_part(struct feed *f)
-{
-    const char *name = f->o.part_name;
-    char room[32];
-
-    if (!name || find_part(NULL, f->parts, name, strlen(name), &f->o.part))
-        return EXIT_DONE;
-    if (f->parts == 1)
-        print_error("feed: --part %s: the whole source is one part; --split 80:20 makes two, train and test", name);
-    else if (f->parts == 2 || f->parts == 3)
-        print_error("feed: --part %s: there are parts %s, or 0 to %u", name,
-                    f->parts == 2 ? "train and test" : "train, validation and test", f->parts - 1);
-    else
-        print_error("feed: --part %s: there are parts 0 to %u, the last one also called %s", name, f->parts - 1,
-                    part_name(f->parts, f->parts - 1, room, sizeof room));
-    return EXIT_USAGE;
+    for (unsigned i = 0; i < schema->fields; i++)
+        if (schema->field[i].ragged_max > 0)
+            return (int)i;
+    return LADE_NO_FIELD;
 }
 
 int feed_open(struct feed *f)
@@ -240,10 +163,20 @@ int feed_open(struct feed *f)
     f->classes = f->info->classes ? (unsigned)f->info->classes : 1;
     if (f->info->count == LADE_ENDLESS && f->o.stream == 0)
         return wrong("an endless source needs --stream N, which shuffles through a buffer of N samples");
+    f->sequence = first_ragged(f->source);
+    if (f->o.pack && f->sequence == LADE_NO_FIELD)
+        return wrong("--pack needs a source with a ragged field; lade inspect shows the fields");
     int code = open_pipelines(f);
-    if (code == EXIT_DONE)
-        code = open_split(f);
-    return code == EXIT_DONE ? choose_part(f) : code;
+    return code == EXIT_DONE ? open_parts(f) : code;
+}
+
+/* Whether packing drops the sample. */
+static bool is_dropped(struct feed *f, uint64_t i)
+{
+    uint64_t length;
+
+    return f->o.pack && f->o.pack_longer == LADE_LONGER_DROP &&
+           lade_source_length(f->source, i, (unsigned)f->sequence, &length, NULL) == LADE_OK && length > f->o.pack;
 }
 
 /* Counts one sample, and marks it if it is in the part that is fed. */
@@ -255,7 +188,7 @@ static void classify(struct feed *f, uint64_t i)
 
     if (f->split && lade_split_route_word(f->split, lade_source_group(f->source, i), &part) != LADE_OK)
         return; /* in no part */
-    if (f->tally.on && part == f->o.part)
+    if (f->tally.on && part == f->o.part && !is_dropped(f, i))
         tally_member(&f->tally, i);
     /* The loader handles a sample that cannot be read. */
     if (f->info->classes == 0 || lade_source_label(f->source, i, &label, &error) == LADE_OK) {

@@ -38,10 +38,11 @@ void print_sample(FILE *to, const struct lade_source *source)
 int whole_read(struct whole *w, struct lade_source *source, uint64_t i, struct lade_error *error)
 {
     const struct lade_schema *schema = lade_source_schema(source);
-    struct lade_view views[LADE_FIELDS_MAX] = {{0}};
+    struct lade_view *const views = w->view;
     size_t need = 0, at = 0;
     int status = LADE_OK;
 
+    memset(views, 0, sizeof w->view);
     for (unsigned f = 0; f < schema->fields && status == LADE_OK; f++) {
         status = lade_source_length(source, i, f, &views[f].length, error);
         if (status == LADE_OK) /* a field has at most SIZE_MAX / 2 bytes */
@@ -69,7 +70,7 @@ int whole_read(struct whole *w, struct lade_source *source, uint64_t i, struct l
 void whole_free(struct whole *w)
 {
     free(w->bytes);
-    *w = (struct whole){NULL, 0, 0};
+    *w = (struct whole){.bytes = NULL};
 }
 
 static unsigned bucket_of(uint64_t length)

@@ -11,10 +11,11 @@ void print_field(FILE *to, const struct lade_field *field);
 /* All fields of a sample in one line; without a schema type and shape only. */
 void print_sample(FILE *to, const struct lade_source *source);
 
-/* All fields of a sample, one after another. */
+/* All fields of a sample, one after another, and where each is. */
 struct whole {
     uint8_t *bytes;
     size_t size, room;
+    struct lade_view view[LADE_FIELDS_MAX];
 };
 int whole_read(struct whole *w, struct lade_source *source, uint64_t i, struct lade_error *error);
 void whole_free(struct whole *w);

@@ -280,7 +280,7 @@ int inspect_main(int argc, char **argv)
     if (lade_source_open(&l.source, l.text, NULL, &error) != LADE_OK)
         return source_trouble("inspect", &error);
     l.info = lade_source_info(l.source);
-    l.sample = (struct whole){malloc(l.info->bytes + 1), l.info->bytes, l.info->bytes};
+    l.sample = (struct whole){.bytes = malloc(l.info->bytes + 1), .size = l.info->bytes, .room = l.info->bytes};
     if (l.info->classes && l.info->count != LADE_ENDLESS)
         l.frequency = calloc((size_t)l.info->classes, sizeof *l.frequency);
     int code = EXIT_TROUBLE;

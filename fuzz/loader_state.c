@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any text as the state of a loader: refused with a reason, or the loader that continues from it gives each sample at most once in
- * that epoch and just once in the next. The same text, cut at line ends, as the states of several shards.
+ * that epoch and just once in the next; of packed batches only the latter. The same text, cut at line ends, as the states of several shards.
  *
  * The first byte of an input chooses the loader and what is done to the text: as it is, with its checksum after it, or with
  * the beginning that this loader's states have as well.
@@ -15,7 +15,8 @@
 #include <string.h>
 
 enum { COUNT = 20, BATCH = 3, TEXT_MAX = 4096, JOINED_MAX = 1 << 16, STATES = 3 };
-enum { SHARDS = 3, PAD = 4, IN_ORDER = 8, SPLIT = 16, CHECKED = 32, BEGUN = 64 };
+enum { SHARDS = 3, PAD = 4, IN_ORDER = 8, SPLIT = 16, CHECKED = 32, BEGUN = 64, PACKED = 128 };
+enum { LONGEST = 6, ROW = 7, WINDOW = 4 };
 
 static void must(bool good)
 {
@@ -32,7 +33,26 @@ static int read_number(void *self, uint64_t i, void *to, int64_t *label, struct 
     return LADE_OK;
 }
 
-static struct lade_source *source;
+/* Sequences of 0 to 6 steps. */
+static int length_of(void *self, uint64_t i, unsigned field, uint64_t *length, struct lade_error *error)
+{
+    (void)self;
+    (void)field;
+    (void)error;
+    *length = i % (LONGEST + 1);
+    return LADE_OK;
+}
+
+static int read_sequence(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error)
+{
+    (void)self;
+    (void)error;
+    must(views[0].from + views[0].length <= i % (LONGEST + 1));
+    memset(views[0].data, (int)i, (size_t)views[0].length);
+    return LADE_OK;
+}
+
+static struct lade_source *source, *sequences;
 static struct lade_split *split;
 
 static void make_once(void)
@@ -40,15 +60,24 @@ static void make_once(void)
     static const struct lade_source_ops ops = {.read = read_number};
     const struct lade_source_info info = {
         .kind = "numbers", .count = COUNT, .shape = {LADE_U64, 0, {0}}, .bytes = 8, .classes = 1};
+    static const struct lade_source_ops read = {.length = length_of, .read_fields = read_sequence};
+    static const struct lade_field field = {.name = "steps", .dtype = LADE_U8, .ragged_max = LONGEST};
+    const struct lade_schema schema = {1, &field, LADE_NO_FIELD, LADE_NO_FIELD, LADE_NO_FIELD};
+    const struct lade_source_info packed = {.kind = "sequences", .count = COUNT, .schema = &schema};
     const struct lade_split_config halves = {.parts = 2, .store = LADE_SPLIT_PURE};
 
     must(source || lade_source_open_custom(&source, &ops, NULL, &info, NULL, NULL) == LADE_OK);
+    must(sequences || lade_source_open_custom(&sequences, &read, NULL, &packed, NULL, NULL) == LADE_OK);
     must(split || lade_split_create(&split, &halves, NULL) == LADE_OK);
 }
 
 static struct lade_loader_config config_of(uint8_t choice)
 {
-    return (struct lade_loader_config){.source = source,
+    const bool packs = choice & PACKED;
+
+    return (struct lade_loader_config){.source = packs ? sequences : source,
+                                       .pack_row = packs ? ROW : 0,
+                                       .pack_window = packs ? WINDOW : 0,
                                        .split = choice & SPLIT ? split : NULL,
                                        .batch = BATCH,
                                        .threads = 1,
@@ -73,7 +102,7 @@ static void check_order(struct lade_loader *l, const struct lade_loader_config *
         must(b.epoch == first || b.epoch == first + 1);
         for (uint64_t i = 0; i < b.count; i++) {
             must(b.ids[i] < COUNT);
-            must(seen[b.epoch - first][b.ids[i]]++ == 0 || c->pad);
+            must(seen[b.epoch - first][b.ids[i]]++ == 0 || (c->pack_row ? b.epoch == first : c->pad));
         }
         taken += b.epoch == first ? 0 : b.count;
         bool ends = b.last && b.epoch != first;
@@ -81,7 +110,7 @@ static void check_order(struct lade_loader *l, const struct lade_loader_config *
         if (ends)
             break;
     }
-    must(taken == stats.samples);
+    must(taken == stats.samples || (c->pack_row && c->shards > 1));
 }
 
 static void check_resume(uint8_t choice, const char *text)

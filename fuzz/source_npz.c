@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as npz and as gzip: an error with its place, or arrays that can be read. The limit of what is unpacked is a
+ * Any bytes as npz, as gzip and as zstd: an error with its place, or arrays that can be read. The limit of what is unpacked is a
  * megabyte. The first byte chooses.
  */
 #include "source_fuzz.h"
@@ -24,18 +24,24 @@ static void check_npz(struct lade_bytes bytes, bool some)
     lade_npz_drop(&npz, NULL);
 }
 
-static void check_gzip(struct lade_bytes bytes)
+/* The same bytes come into a mapping and into memory of the heap. */
+static void check_packed(struct lade_bytes bytes, enum lade_packing packing)
 {
     struct lade_error error = {.status = 0};
-    struct lade_bytes to;
-    int status = lade_unpack(&to, bytes, 0, LADE_GZIP, LIMIT, NULL, &error);
+    struct lade_bytes to, value;
+    int status = lade_unpack(&to, bytes, 0, packing, LIMIT, NULL, &error);
 
+    const int same = lade_unpack_value(&value, bytes, 0, packing, LIMIT, NULL, NULL);
     if (status != LADE_OK) {
+        must(same == status || (same == LADE_OK && value.size == 0)); /* a file has some bytes, a value may have none */
         check_error(status, &error, bytes.size);
+        free((void *)(uintptr_t)value.data);
         return;
     }
-    must(to.size > 0 && to.size <= LIMIT);
+    must(same == LADE_OK);
+    must(to.size > 0 && to.size <= LIMIT && value.size == to.size && !memcmp(value.data, to.data, to.size));
     lade_unmap(&to, NULL);
+    free((void *)(uintptr_t)value.data);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -44,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const struct lade_bytes bytes = {data + 1, size - 1, "input"};
     if (data[0] & 1)
-        check_gzip(bytes);
+        check_packed(bytes, data[0] & 4 ? LADE_ZSTD_FRAMES : LADE_GZIP);
     else
         check_npz(bytes, data[0] & 2);
     return 0;

@@ -58,12 +58,12 @@ static bool is_in_line(const struct lade_loader *l, uint64_t batch, const struct
 {
     const uint64_t mask = l->ring.places - 1, before = (batch - 1) & mask, after = (batch + 1) & mask;
 
-    if (!l->fields || !lade_fields_limits(l))
+    if (!l->fields || (!l->pack && !lade_fields_limits(l)))
         return true;
-    if (batch == l->low ? slot->epoch != l->next.epoch || slot->from != lade_order_mine(&l->order, &l->next)
-                        : l->taken[before] && slot->from != lade_order_mine(&l->order, &l->end[before]))
+    if (batch == l->low ? slot->epoch != l->next.epoch || slot->from != lade_loader_mine(l, &l->next)
+                        : l->taken[before] && slot->from != lade_loader_mine(l, &l->end[before]))
         return false;
-    return !l->taken[after] || l->from[after] == lade_order_mine(&l->order, &slot->end);
+    return !l->taken[after] || l->from[after] == lade_loader_mine(l, &slot->end);
 }
 
 /* Sets the status that all further calls return. */
@@ -89,6 +89,11 @@ static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t num
                         (unsigned long long)number);
         return end(l, LADE_LIMITED, &error);
     }
+    l->packed.steps += slot->packed.steps;
+    l->packed.cut += slot->packed.cut;
+    l->packed.split += slot->packed.split;
+    l->packed.dropped += slot->packed.dropped;
+    l->packed_rows += slot->rows;
     l->faults += slot->faults;
     l->faults_of_epoch += slot->faults;
     if (l->faults_of_epoch > l->config.faults_max)
@@ -330,6 +335,12 @@ static const char *guarantee_of(const struct lade_loader *l)
         return "each position of an epoch is drawn independently, by weight, with replacement";
     if (l->config.draw == LADE_DRAW_BALANCED)
         return "each position of an epoch is drawn independently, all classes alike, with replacement";
+    if (l->pack)
+        return l->config.in_order
+                   ? "each sample exactly once in each epoch, unless it is longer than a row; in rows that the seed "
+                     "decides, with the same bytes for any number of threads"
+                   : "each sample exactly once in each epoch, unless it is longer than a row; in rows that the seed "
+                     "decides, delivered as soon as they are ready";
     if (l->config.sequential)
         return "each sample exactly once in each epoch, by number";
     if (l->config.source->blocks)
@@ -356,8 +367,10 @@ static void add_unfinished(const struct lade_worker *w, int64_t now, struct lade
 
 static void measure(const struct lade_loader *l, struct lade_loader_stats *stats)
 {
-    const bool varies = l->fields && lade_fields_limits(l);
-    const uint64_t batch = l->config.batch, length = l->order.shards ? lade_order_length(&l->order, UINT64_MAX) : 0;
+    const bool varies = l->fields && (l->pack || lade_fields_limits(l));
+    const uint64_t batch = l->config.batch, length = l->order.shards && (!l->pack || l->order.shards == 1)
+                                                         ? lade_order_length(&l->order, UINT64_MAX)
+                                                         : 0;
 
     *stats = (struct lade_loader_stats){
         .samples = l->config.drop_last ? length / batch * batch : length,
@@ -369,7 +382,7 @@ static void measure(const struct lade_loader *l, struct lade_loader_stats *stats
         .delivered_samples = l->delivered_samples,
         .faults = l->faults,
         .replaced = l->replaced,
-        .slot_bytes = lade_memory_block(l) + batch * sizeof(uint64_t),
+        .slot_bytes = lade_memory_block(l) + l->samples_max * sizeof(uint64_t),
         .read_time = total(l, offsetof(struct lade_worker, read_time)),
         .transform_time = total(l, offsetof(struct lade_worker, transform_time)),
         .worker_wait_time = total(l, offsetof(struct lade_worker, wait_time)),
@@ -377,6 +390,12 @@ static void measure(const struct lade_loader *l, struct lade_loader_stats *stats
         .running_time = total(l, offsetof(struct lade_worker, running_time)),
         .guarantee = guarantee_of(l),
         .seed = l->config.seed,
+        .packed_rows = l->packed_rows,
+        .packed_steps = l->packed.steps,
+        .packed_slots = l->packed_rows * l->config.pack_row,
+        .samples_cut = l->packed.cut,
+        .samples_split = l->packed.split,
+        .samples_dropped = l->packed.dropped,
     };
     if (l->stage)
         lade_stage_stats(l, stats);

@@ -31,11 +31,16 @@ struct lade_memory {
     int64_t *labels; /* inside the block; for device memory and with fields separate, on the host */
     uint64_t *ids;
     uint64_t number; /* of the batch, for the trace */
-    uint64_t count;  /* samples of the batch */
+    uint64_t count;  /* samples of the batch, or its rows if these are more; 0: no tensor has memory */
     struct lade_shape shape[LADE_TENSORS_MAX];
     /* On a device only: the copy; and what the batch (0) and the exported tensors (1 + i) wait for before reuse. */
     void *ready, *done[1 + LADE_TENSORS_MAX];
     _Atomic unsigned marks; /* bit i: done[i] was recorded */
+};
+
+/* Of a packed batch: steps in its rows, and samples that were not packed whole. */
+struct lade_packed {
+    uint64_t steps, cut, split, dropped;
 };
 
 /*
@@ -53,6 +58,8 @@ struct lade_batch_buffer {
     /* With fields: offsets of the tensors in the block, and its bytes in use; see loader_fields.c. */
     size_t offset[LADE_TENSORS_MAX], bytes;
     uint64_t steps[LADE_TENSORS_MAX];
+    uint64_t rows; /* of a packed batch */
+    struct lade_packed packed;
     int status; /* of the sample that ended the batch */
     struct lade_error error;
 };
@@ -97,6 +104,7 @@ struct lade_worker {
     uint8_t *input, *scratch; /* of the pipeline */
     struct lade_row *row;     /* with fields: of the batch that it makes */
     uint64_t *lengths;
+    struct lade_pack_work *pack; /* with packed batches */
     _Atomic int64_t begin;
     _Atomic int64_t waits_since; /* 0: it does not wait */
     _Atomic uint64_t read_time, transform_time, wait_time, running_time;
@@ -110,6 +118,8 @@ struct lade_loader {
     unsigned tensors;                          /* of a batch */
     struct lade_shape shape[LADE_TENSORS_MAX]; /* of a whole batch */
     struct lade_fields *fields;                /* NULL: batches have samples and labels */
+    struct lade_pack *pack;                    /* NULL: batches are not packed */
+    uint64_t samples_max;                      /* of a batch */
     struct lade_stage *stage;                  /* NULL: batches are used in their host buffers */
     uint32_t generation;                       /* of the process that runs the workers, see fork.h */
     struct lade_order order;
@@ -145,6 +155,8 @@ struct lade_loader {
     int64_t waiting_since; /* for the first batch that was not taken; 0: not waiting */
     int ended;
     struct lade_error error;
+    struct lade_packed packed;
+    uint64_t packed_rows;
     uint64_t delivered, delivered_samples, faults, faults_of_epoch, replaced, wait_time;
 };
 
@@ -303,6 +315,36 @@ bool lade_fields_prepare(struct lade_worker *w);
 bool lade_fields_fill(struct lade_worker *w, struct lade_batch_buffer *slot);
 /* Sets the shapes of a batch. */
 void lade_fields_show(struct lade_memory *m, const struct lade_batch_buffer *slot);
+/* Steps of a sample of a packed batch, uncut. LADE_OK or an error. */
+int lade_fields_packed_length(const struct lade_loader *l, uint64_t id, uint64_t *length, struct lade_error *error);
+
+/*
+ * Packed batches, see loader_pack.h: create, after the fields, and free; memory of a worker. Plan the batch that a worker
+ * claims, and make it. False: the worker is superseded.
+ */
+int lade_pack_create(struct lade_loader *l, struct lade_error *error);
+void lade_pack_free(struct lade_loader *l);
+bool lade_pack_prepare(struct lade_worker *w);
+void lade_pack_release(struct lade_worker *w);
+void lade_pack_plan(struct lade_worker *w, struct lade_batch_buffer *slot);
+bool lade_pack_fill(struct lade_worker *w, struct lade_batch_buffer *slot);
+/* Rows of this shard in the cursor's epoch before it; at the start of an epoch: in the epoch before. */
+uint64_t lade_pack_mine(const struct lade_cursor *cursor);
+uint64_t lade_pack_length(const struct lade_cursor *cursor);
+/* Part of the saved position: where the window of the next batch begins. */
+enum { LADE_PACK_PLACE, LADE_PACK_MEMBERS, LADE_PACK_NUMBER, LADE_PACK_LAW, LADE_PACK_BEFORE, LADE_PACK_WORDS };
+void lade_pack_position(const struct lade_loader *l, uint64_t to[LADE_PACK_WORDS]);
+/* Finds the first batch; from: the position of a restored state, or NULL. LADE_OK, LADE_EMPTY, or an error. */
+int lade_pack_begin(struct lade_loader *l, const uint64_t *from, struct lade_error *error);
+/* Identity of order and packing. */
+uint32_t lade_loader_identity(const struct lade_loader *l);
+/*
+ * Merges what the shards of a run did: done[r] are rows of shard r, before are rows of all shards that were done before.
+ * LADE_OK, LADE_NO_MEMORY, or LADE_LIMITED: more than most ranges.
+ */
+int lade_pack_merge(const struct lade_ranges *before, const struct lade_level *done, size_t most,
+                    struct lade_ranges *merged, const struct lade_alloc *alloc);
+
 /* The shape of the pipeline's output. */
 struct lade_shape lade_loader_output(const struct lade_pipeline *pipeline);
 
@@ -312,6 +354,12 @@ int lade_loader_refuse_child(struct lade_error *error);
 
 /* Reads a state into a loader whose order exists. */
 int lade_loader_restore(struct lade_loader *l, const char *state, struct lade_error *error);
+
+/* Samples, or packed rows, of this shard before the cursor in its epoch. */
+static inline uint64_t lade_loader_mine(const struct lade_loader *l, const struct lade_cursor *cursor)
+{
+    return l->pack ? lade_pack_mine(cursor) : lade_order_mine(&l->order, cursor);
+}
 
 /* Nanoseconds. A waiting thread rechecks after this time, also without a notification. */
 #define WAIT_MOST INT64_C(1000000000)

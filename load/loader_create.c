@@ -65,6 +65,9 @@ static int check(const struct lade_loader_config *c, struct lade_error *error)
         return refuse(error, "buffer must hold at least two batches, and at most 2^30 samples");
     if (info->count == LADE_ENDLESS && (c->buffer == 0 || c->shards > 1 || c->draw != LADE_DRAW_ONCE))
         return refuse(error, "an endless source needs a buffer, one shard and LADE_DRAW_ONCE");
+    if (c->pack_row == 0 ? c->pack_window > 0 || c->pack_samples > 0 || c->pack_longer != LADE_LONGER_FAULT
+                         : !lade_fields_wanted(c))
+        return refuse(error, "packing needs pack_row, and a source with a ragged field");
     if (c->pipeline_field > 0 && (!c->pipeline || !lade_fields_wanted(c)))
         return refuse(error, "pipeline_field is set, but there is no pipeline, or the source has no schema");
     if (info->count == 0)
@@ -127,6 +130,7 @@ static int set_sizes(struct lade_loader *l, struct lade_error *error)
 {
     const struct lade_loader_config *c = &l->config;
 
+    l->samples_max = c->batch;
     l->scratch_bytes = c->pipeline ? lade_pipeline_scratch(c->pipeline) : 0;
     if (lade_fields_wanted(c))
         return lade_fields_create(l, error);
@@ -235,6 +239,8 @@ static void free_loader(struct lade_ref *users)
         lade_heap_put(l->config.alloc, l->worker[i].ids);
         lade_heap_put(l->config.alloc, l->worker[i].row);
         lade_heap_put(l->config.alloc, l->worker[i].lengths);
+        if (l->worker[i].pack)
+            lade_pack_release(&l->worker[i]);
         lade_walk_free(&l->worker[i].walk, l->config.alloc);
     }
     lade_bag_destroy(l->bag);
@@ -298,7 +304,9 @@ static int make(struct lade_loader *l, const char *state, struct lade_error *err
         status = lade_order_init(&l->order, &l->config, error);
     if (status == LADE_OK && state)
         status = lade_loader_restore(l, state, error);
-    if (status == LADE_OK && !endless)
+    else if (status == LADE_OK && l->pack)
+        status = lade_pack_begin(l, NULL, error);
+    if (status == LADE_OK && !endless && !l->pack)
         status = look_for_samples(l, error);
     if (status == LADE_OK && l->config.buffer > 0 && !lade_shuffle_fits(l))
         status = lade_stream_create(l, error);

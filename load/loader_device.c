@@ -202,7 +202,7 @@ static void put(struct lade_loader *l, unsigned number, uint64_t batch, uint64_t
     slot->made = *from;
     slot->batch = batch;
     slot->buffer = buffer;
-    slot->copies = from->status == LADE_OK && from->count > 0;
+    slot->copies = from->status == LADE_OK && (from->count > 0 || from->rows > 0);
     if (slot->copies) {
         memcpy(slot->memory->labels, from->labels, (size_t)from->count * sizeof *from->labels);
         memcpy(slot->memory->ids, from->ids, (size_t)from->count * sizeof *from->ids);

@@ -63,7 +63,7 @@ static int export(struct lade_loader *l, const struct lade_batch *batch, unsigne
 {
     struct lade_memory *m = batch->memory;
 
-    if (!lade_loader_is_here(l) || tensor >= l->tensors || batch->count == 0)
+    if (!lade_loader_is_here(l) || tensor >= l->tensors || m->count == 0)
         return LADE_INVALID;
     if (m->exported & 1u << tensor)
         return LADE_TOO_MANY;

@@ -6,40 +6,11 @@
  * than for alignment, and each sample is read to where it stays. First the values of all fields, then the lengths of
  * padded fields and the offsets of concatenated ones.
  */
-#include "loader.h"
+#include "fields.h"
 
 #include "heap.h"
 
 #include <string.h>
-
-#define BYTES_MAX (SIZE_MAX / 4)
-
-/* A field that is delivered: tensor number i for column i. */
-struct column {
-    const struct lade_field *field;
-    unsigned number;  /* of the field in the schema */
-    size_t step;      /* bytes of a step; of a fixed field: of a row */
-    bool is_ragged;   /* all below is for ragged fields */
-    unsigned lengths; /* tensor of the lengths or offsets */
-    bool is_joined;   /* concatenated */
-    bool wide, cut;
-    uint64_t max, total, multiple; /* total 0: none */
-    uint64_t bucket[LADE_BUCKETS_MAX];
-    unsigned buckets;
-    size_t element;
-    uint8_t padding[16]; /* one element */
-    bool pads_zeros;
-};
-
-struct lade_fields {
-    struct column column[LADE_TENSORS_MAX];
-    unsigned columns;
-    bool is_ragged, is_limited; /* a column is; has a total */
-    int label;                  /* field of the schema */
-    unsigned schema;            /* fields of the schema */
-    struct lade_tensor_info info[LADE_TENSORS_MAX];
-    size_t block; /* bytes */
-};
 
 /* A row of the batch that a worker makes. */
 struct lade_row {
@@ -99,7 +70,7 @@ static bool add(const struct lade_fields *f, struct extents *e, const uint64_t *
     return true;
 }
 
-static size_t align(size_t bytes)
+size_t lade_fields_align(size_t bytes)
 {
     return (bytes + LADE_DEVICE_ALIGN - 1) / LADE_DEVICE_ALIGN * LADE_DEVICE_ALIGN;
 }
@@ -117,14 +88,14 @@ static size_t place(const struct lade_fields *f, const struct extents *e, size_t
     for (unsigned i = 0; i < f->columns; i++) {
         const struct column *c = &f->column[i];
         offset[i] = at;
-        at += align((size_t)steps_of(c, e->rows, e->longest[i], e->sum[i]) * c->step);
+        at += lade_fields_align((size_t)steps_of(c, e->rows, e->longest[i], e->sum[i]) * c->step);
     }
     for (unsigned i = 0; i < f->columns; i++) {
         const struct column *c = &f->column[i];
         if (!c->is_ragged)
             continue;
         offset[c->lengths] = at;
-        at += align(lengths_bytes(c, e->rows));
+        at += lade_fields_align(lengths_bytes(c, e->rows));
     }
     return at;
 }
@@ -159,9 +130,10 @@ static int set_ragged(struct column *c, const struct lade_loader_field *from, st
 {
     const char *name = c->field->name;
 
-    if ((unsigned)from->ragged > LADE_RAGGED_CONCATENATED)
-        return refuse(error, name, "it is padded or concatenated");
+    if ((unsigned)from->ragged > LADE_RAGGED_PACKED)
+        return refuse(error, name, "it is padded, concatenated or packed");
     c->is_ragged = true;
+    c->is_packed = from->ragged == LADE_RAGGED_PACKED;
     c->is_joined = from->ragged == LADE_RAGGED_CONCATENATED;
     c->wide = from->wide;
     c->cut = from->cut;
@@ -173,6 +145,9 @@ static int set_ragged(struct column *c, const struct lade_loader_field *from, st
         c->max = from->bucket[from->buckets - 1];
     if (c->max > c->field->ragged_max)
         c->max = c->field->ragged_max;
+    if (c->is_packed && (from->cut || from->max || from->total || from->multiple || from->buckets))
+        return refuse(error, name,
+                      "a packed field has padding and wide only; pack_row and pack_longer decide the rest");
     if (c->is_joined && (from->buckets || from->multiple || from->padding))
         return refuse(error, name, "a concatenated field has no padding");
     return c->is_joined ? LADE_OK : set_padding(c, from, error);
@@ -206,6 +181,8 @@ static int add_column(struct lade_loader *l, const struct lade_loader_field *fro
     f->columns++;
     if (c->field->ragged_max > 0) {
         f->is_ragged = true;
+        if (l->config.fields > 0 && (l->config.pack_row > 0) != (from->ragged == LADE_RAGGED_PACKED))
+            return refuse(error, from->name, "with pack_row all ragged fields are packed, and only with it");
         return set_ragged(c, from, error);
     }
     return is_plain(from) ? LADE_OK : refuse(error, from->name, "it is not ragged: nothing but its name is set");
@@ -216,18 +193,22 @@ static int add_columns(struct lade_loader *l, struct lade_error *error)
     const struct lade_schema *schema = lade_source_schema(l->config.source);
     const struct lade_loader_config *config = &l->config;
     const unsigned count = config->fields ? config->fields : schema->fields;
-    unsigned tensors = 0;
+    const bool packs = config->pack_row > 0;
+    unsigned tensors = packs ? 3 : 0;
     int status = LADE_OK;
 
     for (unsigned i = 0; i < count && status == LADE_OK; i++) {
-        const struct lade_loader_field plain = {.name = i < schema->fields ? schema->field[i].name : NULL};
+        const struct lade_loader_field plain = {.name = i < schema->fields ? schema->field[i].name : NULL,
+                                                .ragged = packs && i < schema->fields && schema->field[i].ragged_max > 0
+                                                              ? LADE_RAGGED_PACKED
+                                                              : LADE_RAGGED_PADDED};
         const struct lade_loader_field *from = config->fields ? &config->field[i] : &plain;
         const int number = from->name ? lade_schema_find(schema, from->name) : LADE_NO_FIELD;
-        tensors += number != LADE_NO_FIELD && schema->field[number].ragged_max > 0 ? 2 : 1;
+        tensors += number != LADE_NO_FIELD && schema->field[number].ragged_max > 0 && !packs ? 2 : 1;
         if (tensors > LADE_TENSORS_MAX)
             return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET,
-                             "a batch has at most %u tensors, two for each ragged field; choose fewer fields",
-                             LADE_TENSORS_MAX);
+                             "a batch has at most %u tensors, %s; choose fewer fields", LADE_TENSORS_MAX,
+                             packs ? "three for its packed rows" : "two for each ragged field");
         status = add_column(l, from, error);
     }
     return status;
@@ -276,9 +257,30 @@ static int set_block(struct lade_loader *l, struct lade_error *error)
                           "a batch of such samples does not fit into memory; set max, total or a smaller batch");
         if (c->is_ragged && !c->wide && (c->is_joined ? steps : c->max) > INT32_MAX)
             return refuse(error, c->field->name, "offsets and lengths above 2^31 need wide, or a smaller max or total");
-        f->block += align((size_t)steps * c->step) + (c->is_ragged ? align(lengths_bytes(c, batch)) : 0);
+        f->block += lade_fields_align((size_t)steps * c->step) +
+                    (c->is_ragged ? lade_fields_align(lengths_bytes(c, batch)) : 0);
     }
     return LADE_OK;
+}
+
+/* Segment ids, positions, and the samples of each row. */
+static void add_packed_tensors(struct lade_loader *l)
+{
+    struct lade_fields *f = l->fields;
+    const struct column *c = f->column;
+    const enum lade_dtype dtype = f->wide ? LADE_I64 : LADE_I32;
+    const uint64_t rows = l->config.batch;
+
+    while (!c->is_packed)
+        c++;
+    f->segments = l->tensors;
+    for (unsigned i = 0; i < 2; i++) {
+        l->shape[l->tensors] = (struct lade_shape){.dtype = dtype, .dims = 2, .dim = {rows, l->config.pack_row}};
+        f->info[l->tensors++] =
+            (struct lade_tensor_info){c->field->name, c->number, i ? LADE_TENSOR_POSITIONS : LADE_TENSOR_SEGMENTS};
+    }
+    l->shape[l->tensors] = (struct lade_shape){.dtype = dtype, .dims = 1, .dim = {rows + 1}};
+    f->info[l->tensors++] = (struct lade_tensor_info){c->field->name, c->number, LADE_TENSOR_ROWS};
 }
 
 static void set_shapes(struct lade_loader *l)
@@ -301,7 +303,7 @@ static void set_shapes(struct lade_loader *l)
     }
     for (unsigned i = 0; i < f->columns; i++) {
         struct column *c = &f->column[i];
-        if (!c->is_ragged)
+        if (!c->is_ragged || c->is_packed)
             continue;
         c->lengths = l->tensors++;
         l->shape[c->lengths] =
@@ -309,6 +311,8 @@ static void set_shapes(struct lade_loader *l)
         f->info[c->lengths] = (struct lade_tensor_info){c->field->name, c->number,
                                                         c->is_joined ? LADE_TENSOR_OFFSETS : LADE_TENSOR_LENGTHS};
     }
+    if (l->pack)
+        add_packed_tensors(l);
     l->sample_bytes = f->column[0].is_ragged ? 0 : f->column[0].step;
 }
 
@@ -342,7 +346,7 @@ int lade_fields_create(struct lade_loader *l, struct lade_error *error)
     if (status == LADE_OK)
         status = set_pipeline(l, error);
     if (status == LADE_OK)
-        status = set_block(l, error);
+        status = l->config.pack_row > 0 ? lade_pack_create(l, error) : set_block(l, error);
     if (status == LADE_OK)
         status = check_modes(l, error);
     if (status == LADE_OK)
@@ -352,6 +356,7 @@ int lade_fields_create(struct lade_loader *l, struct lade_error *error)
 
 void lade_fields_free(struct lade_loader *l)
 {
+    lade_pack_free(l);
     lade_heap_put(l->config.alloc, l->fields);
     l->fields = NULL;
 }
@@ -364,6 +369,31 @@ size_t lade_fields_block(const struct lade_loader *l)
 bool lade_fields_limits(const struct lade_loader *l)
 {
     return l->fields->is_limited;
+}
+
+int lade_fields_packed_length(const struct lade_loader *l, uint64_t id, uint64_t *length, struct lade_error *error)
+{
+    const struct lade_fields *f = l->fields;
+    const struct column *first = NULL;
+
+    for (unsigned i = 0; i < f->columns; i++) {
+        const struct column *c = &f->column[i];
+        uint64_t steps;
+        if (!c->is_packed)
+            continue;
+        int status = lade_source_length(l->config.source, id, c->number, &steps, error);
+        if (status != LADE_OK)
+            return status;
+        if (first && steps != *length)
+            return lade_fail(error, LADE_DAMAGED, NULL, LADE_NO_OFFSET,
+                             "fields '%s' and '%s' of sample %llu have %llu and %llu steps; packed together, they must "
+                             "be equally long",
+                             first->field->name, c->field->name, (unsigned long long)id, (unsigned long long)*length,
+                             (unsigned long long)steps);
+        first = first ? first : c;
+        *length = steps;
+    }
+    return LADE_OK;
 }
 
 const struct lade_tensor_info *lade_loader_tensors(const struct lade_loader *l, unsigned *count)
@@ -380,6 +410,8 @@ bool lade_fields_prepare(struct lade_worker *w)
     const struct lade_loader *l = w->loader;
     const size_t rows = (size_t)l->config.batch;
 
+    if (l->pack)
+        return lade_pack_prepare(w);
     if (!w->row)
         w->row = lade_heap_get(l->config.alloc, rows, sizeof *w->row);
     if (!w->lengths)
@@ -501,7 +533,7 @@ static int measure_rows(struct lade_worker *w, struct lade_batch_buffer *slot, u
     return LADE_OK;
 }
 
-static void pad(const struct column *c, uint8_t *to, size_t bytes)
+void lade_column_pad(const struct column *c, uint8_t *to, size_t bytes)
 {
     if (c->pads_zeros) {
         memset(to, 0, bytes);
@@ -551,6 +583,25 @@ static int take_label(const struct lade_loader *l, uint64_t id, const void *from
     return lade_source_check_label(source, id, *label, error);
 }
 
+int lade_fields_read(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t id, uint64_t row,
+                     struct lade_view *views, void *output)
+{
+    const struct lade_loader *l = w->loader;
+    const int field = l->fields->label;
+    uint64_t label = 0;
+
+    if (field != LADE_NO_FIELD && !views[field].data)
+        views[field] = (struct lade_view){.data = &label, .length = 1};
+    slot->labels[row] = LADE_NO_LABEL;
+    int status = lade_source_read_views(l->config.source, id, views, &slot->error);
+    if (status == LADE_OK && field != LADE_NO_FIELD)
+        status = take_label(l, id, views[field].data, &slot->labels[row], &slot->error);
+    if (status == LADE_OK && output)
+        status =
+            transform(w, l->shuffle ? lade_shuffle_epoch(l, w->job.batch, row) : slot->epoch, id, output, &slot->error);
+    return status;
+}
+
 /* Where a row is read to, and its padding. start: the steps of the rows before it, for each column. Returns the output of
  * the pipeline, or NULL. label: for a label that is no column. */
 static void *place_row(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t row, const uint64_t *start,
@@ -571,7 +622,7 @@ static void *place_row(struct lade_worker *w, struct lade_batch_buffer *slot, ui
         }
         views[c->number] = (struct lade_view){.data = to, .length = length[i]};
         if (c->is_ragged && !c->is_joined)
-            pad(c, to + (size_t)length[i] * c->step, (size_t)(slot->steps[i] - length[i]) * c->step);
+            lade_column_pad(c, to + (size_t)length[i] * c->step, (size_t)(slot->steps[i] - length[i]) * c->step);
     }
     if (f->label != LADE_NO_FIELD && !views[f->label].data)
         views[f->label] = (struct lade_view){.data = label, .length = 1};
@@ -581,21 +632,22 @@ static void *place_row(struct lade_worker *w, struct lade_batch_buffer *slot, ui
 /* Reads a row. start: the steps of the rows before it, for each column. */
 static int read_row(struct lade_worker *w, struct lade_batch_buffer *slot, uint64_t row, const uint64_t *start)
 {
-    const struct lade_loader *l = w->loader;
-    const struct lade_fields *f = l->fields;
-    const uint64_t id = slot->ids[row];
     struct lade_view views[LADE_FIELDS_MAX];
     uint64_t label = 0;
     void *output = place_row(w, slot, row, start, views, &label);
 
-    slot->labels[row] = LADE_NO_LABEL;
-    int status = lade_source_read_views(l->config.source, id, views, &slot->error);
-    if (status == LADE_OK && f->label != LADE_NO_FIELD)
-        status = take_label(l, id, views[f->label].data, &slot->labels[row], &slot->error);
-    if (status == LADE_OK && output)
-        status =
-            transform(w, l->shuffle ? lade_shuffle_epoch(l, w->job.batch, row) : slot->epoch, id, output, &slot->error);
-    return status;
+    return lade_fields_read(w, slot, slot->ids[row], row, views, output);
+}
+
+void lade_fields_store(uint8_t *to, bool wide, uint64_t i, uint64_t value)
+{
+    const int64_t broad = (int64_t)value;
+    const int32_t narrow = (int32_t)value;
+
+    if (wide)
+        memcpy(to + i * sizeof broad, &broad, sizeof broad);
+    else
+        memcpy(to + i * sizeof narrow, &narrow, sizeof narrow);
 }
 
 /*
@@ -633,14 +685,7 @@ static bool read_many(struct lade_worker *w, struct lade_batch_buffer *slot, uin
 /* Stores element i of the lengths or offsets. */
 static void store_length(const struct lade_batch_buffer *slot, const struct column *c, uint64_t i, uint64_t value)
 {
-    uint8_t *to = slot->samples + slot->offset[c->lengths];
-    const int64_t wide = (int64_t)value;
-    const int32_t narrow = (int32_t)value;
-
-    if (c->wide)
-        memcpy(to + i * sizeof wide, &wide, sizeof wide);
-    else
-        memcpy(to + i * sizeof narrow, &narrow, sizeof narrow);
+    lade_fields_store(slot->samples + slot->offset[c->lengths], c->wide, i, value);
 }
 
 /* Stores the lengths of a row, or the offsets before it, and adds it to start. */
@@ -717,11 +762,15 @@ void lade_fields_show(struct lade_memory *m, const struct lade_batch_buffer *slo
 
     for (unsigned i = 0; i < f->columns; i++) {
         const struct column *c = &f->column[i];
-        m->shape[i].dim[0] = c->is_joined ? slot->steps[i] : slot->count;
-        if (!c->is_ragged)
+        m->shape[i].dim[0] = c->is_joined ? slot->steps[i] : c->is_packed ? slot->rows : slot->count;
+        if (c->is_packed)
+            m->shape[i].dim[1] = m->loader->config.pack_row;
+        if (!c->is_ragged || c->is_packed)
             continue;
         if (!c->is_joined)
             m->shape[i].dim[1] = slot->steps[i];
         m->shape[c->lengths].dim[0] = slot->count + c->is_joined;
     }
+    for (unsigned i = 0; m->loader->pack && i < 3; i++)
+        m->shape[f->segments + i].dim[0] = slot->rows + (i == 2);
 }

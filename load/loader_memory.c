@@ -81,11 +81,11 @@ int lade_memory_create(struct lade_loader *l, struct lade_memory **memory, uint6
         m->loader = l;
         m->slot = slot;
         m->on_device = on_device;
-        m->ids = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *m->ids);
+        m->ids = lade_heap_get(l->config.alloc, (size_t)l->samples_max, sizeof *m->ids);
         for (unsigned i = 0; i < l->tensors; i++)
             m->shape[i] = l->shape[i];
         if (has_own_labels(m))
-            m->labels = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *m->labels);
+            m->labels = lade_heap_get(l->config.alloc, (size_t)l->samples_max, sizeof *m->labels);
         if (m->ids && (m->labels || !has_own_labels(m)))
             status = on_device ? get_device(m, &failure) : get_host(m, &failure);
     }
@@ -165,9 +165,10 @@ void lade_memory_show(struct lade_memory *m, const struct lade_batch_buffer *slo
 
     lade_ref_init(&m->holds);
     m->exported = 0;
-    m->count = slot->count;
+    m->count = slot->rows > slot->count ? slot->rows : slot->count;
     batch->memory = m;
     batch->count = slot->count;
+    batch->rows = l->pack ? slot->rows : slot->count;
     batch->samples = b ? NULL : m->block;
     batch->sample_bytes = l->sample_bytes;
     batch->labels = m->labels;
@@ -187,7 +188,7 @@ void lade_memory_show(struct lade_memory *m, const struct lade_batch_buffer *slo
     }
     if (b && !l->fields)
         batch->tensor[LADE_LABELS].host = m->labels;
-    batch->ready = b && slot->count > 0 ? b->event_native(l->config.device->self, m->ready) : NULL;
+    batch->ready = b && m->count > 0 ? b->event_native(l->config.device->self, m->ready) : NULL;
 }
 
 /* Frees the slot for the next batch. */

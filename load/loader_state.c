@@ -5,7 +5,8 @@
  *   lade-loader 1 identity=HEX seed=N epoch=N shard=N/N|any done=RANGES level=N:RANGES/RANGES... crc=HEX
  *
  * done: the numbers of this shard's samples of the epoch that were delivered. Each level: the same for all shards of an
- * earlier run of the epoch. RANGES is A-B,A-B,... (from A, below B), in rising order.
+ * earlier run of the epoch. Packed batches: rows instead of samples, packed=N,... is where their window begins, and one
+ * level of one shard has the rows of all shards that earlier runs delivered. RANGES is A-B,A-B,... (from A, below B), in rising order.
  */
 #include "loader.h"
 
@@ -31,6 +32,8 @@ struct state {
     struct lade_ranges done;
     struct lade_level level[LADE_LEVELS_MAX];
     unsigned levels;
+    bool is_packed;
+    uint64_t packed[LADE_PACK_WORDS]; /* see lade_pack_position() */
 };
 
 static void free_state(struct state *s)
@@ -86,6 +89,8 @@ static size_t write_state(const struct state *s, char *to, size_t size)
         say(&t, " shard=%u/%u", s->shard, s->shards);
     else
         say(&t, " shard=any");
+    for (unsigned i = 0; s->is_packed && i < LADE_PACK_WORDS; i++)
+        say(&t, "%s%" PRIu64, i ? "," : " packed=", s->packed[i]);
     say(&t, " done=");
     write_ranges(&t, &s->done);
     for (unsigned l = 0; l < s->levels; l++) {
@@ -185,6 +190,10 @@ static int take_fields(const char **at, struct state *s)
         return LADE_DAMAGED;
     s->shard = (unsigned)shard;
     s->shards = (unsigned)shards;
+    s->is_packed = expect(at, " packed=");
+    for (unsigned i = 0; s->is_packed && i < LADE_PACK_WORDS; i++)
+        if ((i > 0 && !expect(at, ",")) || !take_number(at, &s->packed[i]))
+            return LADE_DAMAGED;
     if (s->epoch == UINT64_MAX || !expect(at, " done="))
         return LADE_DAMAGED;
     int status = take_ranges(at, &s->done, s->alloc);
@@ -222,7 +231,7 @@ static int compare(const void *a, const void *b)
 static int add_done(const struct lade_loader *l, struct lade_ranges *done)
 {
     const struct lade_order *o = &l->order;
-    const uint64_t length = lade_order_length(o, l->next.epoch), mask = l->ring.places - 1;
+    const uint64_t length = l->pack ? UINT64_MAX : lade_order_length(o, l->next.epoch), mask = l->ring.places - 1;
     const size_t before = l->next.epoch == o->first ? o->done.count : 0;
     struct lade_range *all = lade_heap_raw(l->config.alloc, (size_t)l->ring.places + before + 1, sizeof *all);
     size_t n = 0;
@@ -231,12 +240,13 @@ static int add_done(const struct lade_loader *l, struct lade_ranges *done)
 
     if (!all)
         return status;
-    all[n++] = (struct lade_range){0, lade_order_mine(o, &l->next)};
+    all[n++] = (struct lade_range){0, lade_loader_mine(l, &l->next)};
     for (uint64_t k = l->low; k < l->low + l->ring.places; k++) {
         const struct lade_cursor *end = &l->end[k & mask];
+        const uint64_t last = l->pack ? lade_pack_length(end) : length;
         if (l->taken[k & mask])
             all[n++] =
-                (struct lade_range){l->from[k & mask], end->epoch == l->next.epoch ? lade_order_mine(o, end) : length};
+                (struct lade_range){l->from[k & mask], end->epoch == l->next.epoch ? lade_loader_mine(l, end) : last};
     }
     for (size_t i = 0; i < before; i++)
         all[n++] = o->done.range[i];
@@ -256,11 +266,14 @@ static int add_done(const struct lade_loader *l, struct lade_ranges *done)
 static int describe(const struct lade_loader *l, struct state *s)
 {
     *s = (struct state){.alloc = l->config.alloc,
-                        .identity = lade_order_identity(&l->order),
+                        .identity = lade_loader_identity(l),
                         .seed = l->config.seed,
                         .epoch = l->next.epoch,
                         .shard = l->config.shard,
-                        .shards = l->config.shards};
+                        .shards = l->config.shards,
+                        .is_packed = l->pack != NULL};
+    if (l->pack)
+        lade_pack_position(l, s->packed);
     if (l->next.epoch != l->order.first)
         return add_done(l, &s->done);
     for (unsigned i = 0; i < l->order.levels; i++) {
@@ -301,9 +314,11 @@ int lade_loader_restore(struct lade_loader *l, const char *text, struct lade_err
 
     if (status == LADE_OK && l->config.random_seed)
         l->config.seed = o->seed = s.seed;
-    if (status == LADE_OK && (s.identity != lade_order_identity(o) || s.seed != l->config.seed))
+    if (status == LADE_OK &&
+        (s.identity != lade_loader_identity(l) || s.seed != l->config.seed || s.is_packed != (l->pack != NULL) ||
+         (s.is_packed && s.levels > 0 && (s.levels > 1 || s.level[0].shards > 1))))
         status = lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
-                           "the state belongs to another source, split, part, seed, order or draw");
+                           "the state belongs to another source, split, part, seed, order, draw or packing");
     if (status == LADE_OK && s.shards && (s.shards != l->config.shards || s.shard != l->config.shard))
         status =
             lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
@@ -313,7 +328,7 @@ int lade_loader_restore(struct lade_loader *l, const char *text, struct lade_err
         o->done = s.done;
         memcpy(o->level, s.level, sizeof s.level);
         o->levels = s.levels;
-        return LADE_OK;
+        return l->pack ? lade_pack_begin(l, s.packed, error) : LADE_OK;
     }
     free_state(&s);
     return status;
@@ -324,8 +339,8 @@ static bool go_together(const struct state *a, const struct state *b)
 {
     char one[256], two[256];
 
-    if (a->identity != b->identity || a->seed != b->seed || a->shards != b->shards || a->epoch != b->epoch ||
-        a->levels != b->levels)
+    if (a->is_packed != b->is_packed || a->identity != b->identity || a->seed != b->seed || a->shards != b->shards ||
+        a->epoch != b->epoch || a->levels != b->levels)
         return false;
     for (unsigned l = 0; l < a->levels; l++) {
         if (a->level[l].shards != b->level[l].shards)
@@ -356,7 +371,30 @@ static int look_at(struct state *s, const struct state *other, bool *fits)
     before.levels = other->levels; /* equal within a run */
     memcpy(before.level, other->level, sizeof before.level);
     *fits = go_together(&before, other);
-    return *fits ? lade_ranges_add(&s->done, 0, UINT64_MAX, s->alloc) : LADE_OK;
+    const uint64_t all = s->is_packed ? s->packed[LADE_PACK_BEFORE] : UINT64_MAX;
+    return *fits ? lade_ranges_add(&s->done, 0, all, s->alloc) : LADE_OK;
+}
+
+/* What the shards did becomes one list of rows, and the position is that of the shard that is furthest behind. */
+static int join_packed(const struct state *s, unsigned count, unsigned first, struct state *joined,
+                       struct lade_level *last, struct lade_error *error)
+{
+    struct lade_level one = {1, lade_heap_get(s->alloc, 1, sizeof *one.shard)};
+    const struct lade_ranges none = {NULL, 0}, *before = s[first].levels > 0 ? &s[first].level[0].shard[0] : &none;
+    int status = one.shard ? lade_pack_merge(before, last, RANGES_MAX, &one.shard[0], s->alloc) : LADE_NO_MEMORY;
+
+    for (unsigned i = 0; i < count; i++)
+        if (s[i].epoch == s[first].epoch && s[i].packed[LADE_PACK_NUMBER] < joined->packed[LADE_PACK_NUMBER])
+            memcpy(joined->packed, s[i].packed, sizeof joined->packed);
+    lade_level_free(last, s->alloc);
+    *last = one;
+    joined->levels = 0;
+    joined->level[joined->levels++] = *last;
+    return status == LADE_LIMITED
+               ? lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
+                           "the shards are too far apart: their rows take more than %d ranges", RANGES_MAX)
+           : status == LADE_OK ? LADE_OK
+                               : no_memory(error);
 }
 
 /* The caller frees the last level of the result. */
@@ -368,7 +406,7 @@ static int join(struct state *s, unsigned count, struct state *joined, struct la
     for (unsigned i = 1; i < count; i++)
         if (s[i].epoch < s[first].epoch)
             first = i;
-    if (s[first].levels == LADE_LEVELS_MAX)
+    if (s[first].levels == LADE_LEVELS_MAX && !s[first].is_packed)
         return lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
                          "the number of shards changed %d times in this epoch; finish the epoch before the next change",
                          LADE_LEVELS_MAX);
@@ -394,6 +432,8 @@ static int join(struct state *s, unsigned count, struct state *joined, struct la
         }
     }
     lade_heap_put(s->alloc, met);
+    if (status == LADE_OK && joined->is_packed)
+        return join_packed(s, count, first, joined, last, error);
     joined->level[joined->levels++] = *last;
     return status;
 }

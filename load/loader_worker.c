@@ -135,6 +135,8 @@ static void plan(struct lade_worker *w)
 
     if (w->loader->shuffle)
         w->job.end = w->job.start;
+    else if (w->loader->pack)
+        lade_pack_plan(w, slot);
     else
         lade_job_plan(w->loader, &w->walk, &w->job, slot->ids, &slot->count);
 }
@@ -221,9 +223,10 @@ static void list(struct lade_worker *w, struct lade_batch_buffer *slot)
     if (l->shuffle) {
         lade_shuffle_list(l, w->job.batch, slot);
     } else {
-        lade_job_list(l, &w->walk, &w->job, slot->ids, slot->count);
+        if (!l->pack)
+            lade_job_list(l, &w->walk, &w->job, slot->ids, slot->count);
         slot->epoch = w->job.start.epoch;
-        slot->from = lade_order_mine(&l->order, &w->job.start);
+        slot->from = lade_loader_mine(l, &w->job.start);
         slot->end = w->job.end;
     }
     slot->faults = 0;
@@ -240,7 +243,7 @@ static bool fill(struct lade_worker *w)
     lade_loader_note(l, LADE_STEP_MAKE, w->job.batch, w->buffer);
     list(w, slot);
     if (l->fields) {
-        const bool filled = lade_fields_fill(w, slot);
+        const bool filled = l->pack ? lade_pack_fill(w, slot) : lade_fields_fill(w, slot);
         lade_loader_note(l, LADE_STEP_MADE, w->job.batch, w->buffer);
         return filled;
     }

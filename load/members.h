@@ -20,7 +20,7 @@ struct lade_members {
     uint32_t *length[LADE_FIELDS_MAX]; /* of each sample; NULL: the field is fixed */
     struct lade_field plain[LADE_FIELDS_MAX];
     struct lade_schema schema;
-    uint64_t classes;
+    uint64_t classes, unpacked;
 };
 
 /* The fields: those that are declared, or all values of the first samples. */
@@ -29,6 +29,18 @@ int lade_members_find(struct lade_members *members, const struct lade_members_co
 int lade_members_measure(struct lade_members *members, const struct lade_members_config *config,
                          struct lade_error *error);
 
+/*
+ * A value whose data is not compressed: the same, or one whose data is on the heap. The caller then frees it as
+ * bytes->data, which else is NULL.
+ */
+int lade_members_unpack(const struct lade_members *members, const struct lade_value *value, struct lade_value *to,
+                        struct lade_bytes *bytes, struct lade_error *error);
+/*
+ * The error of a parser of the value, from inner, which is changed. Inside compressed bytes there is no place in the
+ * file: the error gets that of the value. Returns status.
+ */
+int lade_members_explain(const struct lade_value *value, int status, struct lade_error *inner,
+                         struct lade_error *error);
 /* Whether the field looks for values of this name. */
 bool lade_members_matches(const struct lade_value_field *field, const char *name, size_t length);
 /* Frees the names of a field. */

@@ -356,6 +356,28 @@ static void put_device(struct json *j, const struct lade_report *r)
     end(j, "}");
 }
 
+static void put_sequences(struct json *j, const struct lade_report *r)
+{
+    if (r->sequence) {
+        begin(j, "sequences", "{");
+        text(j, "field", r->sequence);
+        whole(j, "steps", r->sequence_steps);
+        number(j, "steps_per_second", r->seconds > 0 ? (double)r->sequence_steps / r->seconds : 0);
+        end(j, "}");
+    }
+    if (r->pack_row == 0)
+        return;
+    begin(j, "packing", "{");
+    whole(j, "row", r->pack_row);
+    whole(j, "rows", r->packed_rows);
+    whole(j, "steps", r->packed_steps);
+    number(j, "fill", ratio((double)r->packed_steps, (double)r->packed_slots));
+    whole(j, "cut", r->samples_cut);
+    whole(j, "split", r->samples_split);
+    whole(j, "dropped", r->samples_dropped);
+    end(j, "}");
+}
+
 static void put_learnt(struct json *j, const struct lade_report *r)
 {
     if (!r->model)
@@ -447,6 +469,7 @@ int lade_report_json_sized(const struct lade_report *report, size_t size, lade_r
         put_class(&j, r, c);
     end(&j, "]");
     put_device(&j, r);
+    put_sequences(&j, r);
     put_learnt(&j, r);
     curve(&j, "speed", "seconds", "samples", &r->speed);
     curve(&j, "loss", "batch", "loss", &r->loss);

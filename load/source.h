@@ -95,6 +95,9 @@ int lade_read_file(struct lade_bytes *bytes, const char *path, const struct lade
                    struct lade_error *error);
 void lade_free_file(struct lade_bytes *bytes, const struct lade_alloc *alloc);
 
+/* How bytes are compressed. */
+enum lade_packing { LADE_STORED, LADE_GZIP, LADE_DEFLATE, LADE_ZSTD_FRAMES };
+
 /* Location of the labels: in each record (data is NULL) or in a separate table. */
 struct lade_labels {
     const uint8_t *data;

@@ -6,6 +6,7 @@
 #include "members.h"
 
 #include "heap.h"
+#include "source_zip.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,19 +34,46 @@ bool lade_members_matches(const struct lade_value_field *f, const char *name, si
     }
 }
 
+int lade_members_unpack(const struct lade_members *m, const struct lade_value *value, struct lade_value *to,
+                        struct lade_bytes *bytes, struct lade_error *error)
+{
+    const struct lade_bytes packed = {value->data, value->size, value->file};
+
+    *to = *value;
+    bytes->data = NULL;
+    if (value->packing == LADE_STORED)
+        return LADE_OK;
+    int status = lade_unpack_value(bytes, packed, value->offset, value->packing, m->unpacked, m->alloc, error);
+    to->data = bytes->data;
+    to->size = bytes->size;
+    return status;
+}
+
+/* What a sample has of the wanted fields. */
 struct located {
     const struct lade_members *m;
+    uint32_t wanted; /* a bit for each field */
     struct lade_value value[LADE_FIELDS_MAX];
+    struct lade_bytes unpacked[LADE_FIELDS_MAX]; /* on the heap; fields that are members of one value share it */
+    unsigned count;
 };
+
+/* Also after a failure. */
+static void locate_end(struct located *l)
+{
+    while (l->count > 0)
+        lade_heap_put(l->m->alloc, (void *)(uintptr_t)l->unpacked[--l->count].data);
+}
 
 static int locate_one(void *context, const char *name, size_t length, const struct lade_value *value,
                       struct lade_error *error)
 {
     struct located *l = context;
+    struct lade_value plain = {.data = NULL};
 
     for (unsigned f = 0; f < l->m->fields; f++) {
         const struct lade_value_field *field = &l->m->field[f];
-        if (!lade_members_matches(field, name, length))
+        if (!(l->wanted >> f & 1) || !lade_members_matches(field, name, length))
             continue;
         if (value->fault)
             return lade_fail(error, LADE_DAMAGED, value->file, value->offset, "%s", value->fault);
@@ -55,23 +83,46 @@ static int locate_one(void *context, const char *name, size_t length, const stru
         if (value->kind == LADE_VALUE_RAW && (field->kind == LADE_VALUE_INT64S || field->kind == LADE_VALUE_FLOATS))
             return lade_fail(error, LADE_DAMAGED, value->file, value->offset,
                              "field '%.64s' has bytes, in other samples numbers", field->field.name);
-        l->value[f] = *value;
+        if (!plain.data) {
+            int status = lade_members_unpack(l->m, value, &plain, &l->unpacked[l->count], error);
+            l->count += l->unpacked[l->count].data != NULL;
+            if (status != LADE_OK)
+                return status;
+        }
+        l->value[f] = plain;
         if (value->kind == LADE_VALUE_RAW)
             l->value[f].kind = field->kind;
     }
     return LADE_OK;
 }
 
-/* The values of sample i, one for each field. */
-static int locate(const struct lade_members *m, uint64_t i, struct located *l, struct lade_error *error)
+/* The values of sample i, one for each wanted field. The caller ends it. */
+static int locate(const struct lade_members *m, uint64_t i, uint32_t wanted, struct located *l,
+                  struct lade_error *error)
 {
     uint64_t begin;
     const struct lade_bytes file = file_of(m, i, &begin);
 
     l->m = m;
+    l->wanted = wanted;
+    l->count = 0;
     for (unsigned f = 0; f < m->fields; f++)
         l->value[f].data = NULL;
     return m->format->visit(file, begin, m->check, locate_one, l, error);
+}
+
+int lade_members_explain(const struct lade_value *value, int status, struct lade_error *inner, struct lade_error *error)
+{
+    if (status == LADE_OK || !error)
+        return status;
+    char *at = strstr(inner->text, ", at byte ");
+    if (value->packing == LADE_STORED) {
+        *error = *inner;
+        return status;
+    }
+    if (at)
+        *at = 0;
+    return lade_fail(error, status, NULL, value->offset, "%.*s, in bytes that are compressed", 400, inner->text);
 }
 
 static int missing(const struct lade_members *m, uint64_t i, unsigned f, struct lade_error *error)
@@ -88,8 +139,10 @@ static int read_field(const struct lade_members *m, uint64_t i, unsigned f, cons
 {
     const struct lade_value_field *field = &m->field[f];
 
+    struct lade_error inner = {.status = LADE_OK};
+
     if (l->value[f].data)
-        return lade_value_read(field, &l->value[f], view, error);
+        return lade_members_explain(&l->value[f], lade_value_read(field, &l->value[f], view, &inner), &inner, error);
     return field->field.ragged_max && view->from == 0 && view->length == 0 ? LADE_OK : missing(m, i, f, error);
 }
 
@@ -116,10 +169,14 @@ static int take_label(const struct lade_members *m, uint64_t i, const struct loc
 
 int lade_members_label(const struct lade_members *m, uint64_t i, int64_t *label, struct lade_error *error)
 {
+    const uint32_t wanted = m->schema.label == LADE_NO_FIELD ? 0 : UINT32_C(1) << m->schema.label;
     struct located l;
-    int status = locate(m, i, &l, error);
+    int status = locate(m, i, wanted, &l, error);
 
-    return status == LADE_OK ? take_label(m, i, &l, label, error) : status;
+    if (status == LADE_OK)
+        status = take_label(m, i, &l, label, error);
+    locate_end(&l);
+    return status;
 }
 
 /* Lengths have 32 bits in the index; only fields that may be ragged have any. */
@@ -141,15 +198,18 @@ int lade_members_shape(const struct lade_members *m, uint64_t i, struct lade_sha
                        struct lade_error *error)
 {
     struct located l;
-    int status = locate(m, i, &l, error);
+    struct lade_error inner = {.status = LADE_OK};
+    int status = locate(m, i, UINT32_MAX, &l, error);
 
     for (unsigned f = 0; status == LADE_OK && f < m->fields; f++) {
         found[f] = l.value[f].data != NULL;
         if (found[f])
-            status = lade_value_shape(&m->field[f], &l.value[f], &shapes[f], error);
+            status = lade_members_explain(&l.value[f], lade_value_shape(&m->field[f], &l.value[f], &shapes[f], &inner),
+                                          &inner, error);
         if (found[f] && status == LADE_OK)
             status = check_length(m, i, f, &l.value[f], &shapes[f], error);
     }
+    locate_end(&l);
     return status;
 }
 
@@ -161,12 +221,16 @@ static int label_members(void *self, uint64_t i, int64_t *label, struct lade_err
 static int read_members(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error)
 {
     const struct lade_members *m = self;
+    uint32_t wanted = 0;
     struct located l;
-    int status = locate(m, i, &l, error);
 
+    for (unsigned f = 0; f < m->fields; f++)
+        wanted |= views[f].data ? UINT32_C(1) << f : 0;
+    int status = locate(m, i, wanted, &l, error);
     for (unsigned f = 0; status == LADE_OK && f < m->fields; f++)
         if (views[f].data)
             status = read_field(m, i, f, &l, &views[f], error);
+    locate_end(&l);
     return status;
 }
 
@@ -237,23 +301,12 @@ static int add_start(struct lade_members *m, uint64_t start, struct lade_error *
     return LADE_OK;
 }
 
-/* The program that compressed the file, or NULL. */
-static const char *packer_of(struct lade_bytes file)
-{
-    static const uint8_t gzip[2] = {0x1f, 0x8b}, zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
-
-    if (file.size >= sizeof gzip && !memcmp(file.data, gzip, sizeof gzip))
-        return "gzip";
-    return file.size >= sizeof zstd && !memcmp(file.data, zstd, sizeof zstd) ? "zstd" : NULL;
-}
-
 /* Where each sample begins. */
 static int scan(struct lade_members *m, struct lade_error *error)
 {
     int status = LADE_OK;
 
     for (uint64_t i = 0; i < m->files && status == LADE_OK; i++) {
-        const uint64_t before = m->count;
         uint64_t at = 0, begin = 0;
         if (m->file[i].size >= LADE_MEMBERS_FILE)
             return lade_fail(error, LADE_LIMITED, m->file[i].name, LADE_NO_OFFSET, "has 2^48 bytes or more");
@@ -261,9 +314,6 @@ static int scan(struct lade_members *m, struct lade_error *error)
                (status = add_start(m, i * LADE_MEMBERS_FILE + begin, error)) == LADE_OK)
             continue;
         status = status == LADE_EMPTY ? LADE_OK : status;
-        if (status == LADE_DAMAGED && m->count == before && packer_of(m->file[i]))
-            return lade_fail(error, status, m->file[i].name, 0, "is compressed by %s; unpack it first",
-                             packer_of(m->file[i]));
     }
     if (status == LADE_OK && m->count == 0)
         status = lade_fail(error, LADE_DAMAGED, m->file[0].name, 0, "there are no samples");
@@ -320,6 +370,7 @@ int lade_members_open(struct lade_source **source, const struct lade_members_for
                                .files = count,
                                .owned = owned,
                                .check = !config->unchecked,
+                               .unpacked = config->unpacked ? config->unpacked : LADE_UNPACKED_MAX,
                                .schema = {.label = LADE_NO_FIELD, .key = LADE_NO_FIELD, .group = LADE_NO_FIELD}};
     int status = scan(m, error);
     if (status == LADE_OK)

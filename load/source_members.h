@@ -42,6 +42,7 @@ struct lade_value {
     const char *file;
     enum lade_value_kind kind;
     const char *fault; /* why it cannot be read, although the sample can; or NULL */
+    enum lade_packing packing; /* of data */
 };
 
 /* A field and how its values become elements. */
@@ -115,6 +116,7 @@ struct lade_members_config {
     uint64_t classes;                /* 0: the largest label + 1 */
     struct lade_picture size;        /* of images */
     bool unchecked;                  /* checksums are not verified */
+    uint64_t unpacked;               /* most bytes of a value that is compressed */
     const struct lade_alloc *alloc;  /* NULL: the C library's */
 };
 

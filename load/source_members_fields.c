@@ -100,7 +100,7 @@ static int add_member(void *context, const char *name, size_t length)
     return add_field(find, text, before + length, LADE_VALUE_JSON, true, find->error);
 }
 
-/* Whether it is an object: then its members are the fields. */
+/* Whether it is an object, after white space: then its members are the fields. */
 static bool is_object(const struct lade_value *value)
 {
     size_t at = 0;
@@ -108,6 +108,20 @@ static bool is_object(const struct lade_value *value)
     while (at < value->size && memchr(" \t\r\n", value->data[at], 4))
         at++;
     return at < value->size && value->data[at] == '{';
+}
+
+/* An object under another name than "json" is left out. */
+static int find_members(struct find *find, const char *name, size_t length, const struct lade_value *object,
+                        struct lade_error *error)
+{
+    const char *json = find->m->format->json;
+    struct lade_error inner = {.status = LADE_OK};
+
+    if (strncmp(json, name, length) != 0 || json[length] != '.')
+        return LADE_OK;
+    find->error = &inner;
+    int status = lade_json_members(object, add_member, find, &inner);
+    return lade_members_explain(object, status, &inner, error);
 }
 
 static int find_one(void *context, const char *name, size_t length, const struct lade_value *value,
@@ -123,14 +137,14 @@ static int find_one(void *context, const char *name, size_t length, const struct
     if (length <= NAME_MAX_LENGTH)
         memcpy(text, name, length);
     const enum lade_value_kind kind = find->m->format->kind_of(text, value);
-    if (kind == LADE_VALUE_JSON && is_object(value)) {
-        const char *json = find->m->format->json;
-        if (strncmp(json, text, length) != 0 || json[length] != '.')
-            return LADE_OK; /* an object under another name than "json" */
-        find->error = error;
-        return lade_json_members(value, add_member, find, error);
-    }
-    return add_field(find, name, length, kind, false, error);
+    struct lade_value plain = *value;
+    struct lade_bytes bytes = {NULL, 0, NULL};
+    int status = kind == LADE_VALUE_JSON ? lade_members_unpack(find->m, value, &plain, &bytes, error) : LADE_OK;
+    if (status == LADE_OK)
+        status = kind == LADE_VALUE_JSON && is_object(&plain) ? find_members(find, text, length, &plain, error)
+                                                              : add_field(find, name, length, kind, false, error);
+    lade_heap_put(find->m->alloc, (void *)(uintptr_t)bytes.data);
+    return status;
 }
 
 /* A field that can be read in some samples only is left out. */

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "source_members.h"
 #include "source_text.h"
+#include "source_zip.h"
 
 #include "heap.h"
 
@@ -12,6 +13,7 @@ enum { PATH_LENGTH = 4096, FILES_MAX = 65536 };
 struct files {
     struct lade_bytes *file;
     uint64_t count, space;
+    uint64_t unpacked; /* bytes that files may still unpack to */
 };
 
 static void drop(struct files *files, const struct items *it)
@@ -19,6 +21,22 @@ static void drop(struct files *files, const struct items *it)
     for (uint64_t i = 0; i < files->count; i++)
         lade_unmap(&files->file[i], it->alloc);
     lade_heap_put(it->alloc, files->file);
+}
+
+/* A file that is compressed as a whole is unpacked, since its samples are read in any order. */
+static int map_or_unpack(struct files *files, struct lade_bytes *file, const char *path, struct items *it)
+{
+    struct lade_bytes packed;
+    int status = lade_map(&packed, path, it->alloc, it->error);
+    const enum lade_packing packing = status == LADE_OK ? lade_packing_of(packed) : LADE_STORED;
+
+    *file = packed;
+    if (packing == LADE_STORED)
+        return status;
+    status = lade_unpack(file, packed, 0, packing, files->unpacked, it->alloc, it->error);
+    lade_unmap(&packed, it->alloc);
+    files->unpacked -= status == LADE_OK ? file->size : 0;
+    return status;
 }
 
 static int map_file(void *context, const char *path, struct items *it)
@@ -37,7 +55,7 @@ static int map_file(void *context, const char *path, struct items *it)
         files->space = space;
     }
     if (status == LADE_OK)
-        status = lade_map(&files->file[files->count], path, it->alloc, it->error);
+        status = map_or_unpack(files, &files->file[files->count], path, it);
     files->count += status == LADE_OK;
     return status;
 }
@@ -221,7 +239,7 @@ static int open_members(struct lade_source **source, const struct lade_members_f
 {
     struct lade_members_config config = {
         .label = option(it, "label"), .key = option(it, "key"), .group = option(it, "group"), .alloc = it->alloc};
-    struct files files = {.count = 0};
+    struct files files = {.unpacked = LADE_UNPACKED_MAX};
     const char *check = format == &lade_tfrecord ? option(it, "check") : NULL, *path;
     int status = declared_fields(it, &config);
 
@@ -234,6 +252,11 @@ static int open_members(struct lade_source **source, const struct lade_members_f
         status = wrong(it, "classes is above 2^24", "");
     if (status == LADE_OK)
         status = image_size(it, &config.size);
+    if (status == LADE_OK)
+        status = number(it, "unpacked", &files.unpacked);
+    if (status == LADE_OK && files.unpacked == 0)
+        status = wrong(it, "unpacked takes a number of bytes above 0", "");
+    config.unpacked = files.unpacked;
     path = next_file(it);
     do
         if (status == LADE_OK)

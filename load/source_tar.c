@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tar as WebDataset uses it: adjacent members whose paths are equal up to the first dot of the base name form a sample;
- * the rest of the name, in lower case, names the field. ustar, pax headers and GNU's long names are read. Members
+ * the rest of the name, in lower case, names the field, without .gz or .zst, which compressed members have. ustar, pax headers and GNU's long names are read. Members
  * without such a name, folders, links and paths that begin with a name like "__meta__" are left out.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -265,14 +265,32 @@ static int next_sample(struct lade_bytes file, uint64_t *at, uint64_t *begin, st
     return status == LADE_EMPTY ? LADE_OK : status;
 }
 
+/* "json.gz" is a compressed "json". */
+static enum lade_packing take_packing(char *name)
+{
+    char *dot = strrchr(name, '.');
+    const bool gzip = dot && !strcmp(dot, ".gz"), zstd = dot && !strcmp(dot, ".zst");
+
+    if ((gzip || zstd) && dot > name)
+        *dot = 0;
+    else
+        return LADE_STORED;
+    return gzip ? LADE_GZIP : LADE_ZSTD_FRAMES;
+}
+
 static int visit_member(struct lade_bytes file, struct member *m, lade_visitor *visitor, void *context,
                         struct lade_error *error)
 {
-    const struct lade_value value = {file.data + m->data, (size_t)m->size, m->data, file.name, LADE_VALUE_RAW, NULL};
+    struct lade_value value = {.data = file.data + m->data,
+                               .size = (size_t)m->size,
+                               .offset = m->data,
+                               .file = file.name,
+                               .kind = LADE_VALUE_RAW};
     char *name = m->name + m->key + 1;
 
     for (char *c = name; *c; c++)
         *c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+    value.packing = take_packing(name);
     return visitor(context, name, strlen(name), &value, error);
 }
 

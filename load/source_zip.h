@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zip, and what is compressed by deflate. Internal. */
+/* zip, and what is compressed by deflate, gzip or zstd. Internal. */
 #ifndef LADE_LOAD_SOURCE_ZIP_H
 #define LADE_LOAD_SOURCE_ZIP_H
 
@@ -9,15 +9,18 @@
 
 #define LADE_UNPACKED_MAX (UINT64_C(1) << 30) /* bytes, unless unpacked=N raises it */
 
-enum lade_packing { LADE_GZIP, LADE_DEFLATE };
-
-bool lade_is_gzip(struct lade_bytes bytes);
+/* Which of gzip and zstd has compressed a file, by its first bytes; LADE_STORED: neither. */
+enum lade_packing lade_packing_of(struct lade_bytes bytes);
 
 /* Unpacks into memory that lade_unmap() frees, at most limit bytes. base: of from, in its file, for errors. */
 int lade_unpack(struct lade_bytes *to, struct lade_bytes from, uint64_t base, enum lade_packing packing, uint64_t limit,
                 const struct lade_alloc *alloc, struct lade_error *error);
 
-/* Maps a file; what gzip has compressed is unpacked. */
+/* The same into memory of the allocator: to->data. */
+int lade_unpack_value(struct lade_bytes *to, struct lade_bytes from, uint64_t base, enum lade_packing packing,
+                      uint64_t limit, const struct lade_alloc *alloc, struct lade_error *error);
+
+/* Maps a file; what gzip or zstd has compressed is unpacked. */
 int lade_map_unpacked(struct lade_bytes *bytes, const char *path, uint64_t limit, const struct lade_alloc *alloc,
                       struct lade_error *error);
 

@@ -14,6 +14,7 @@ import random
 import struct
 import subprocess
 import sys
+import tarfile
 import types
 import warnings
 
@@ -165,6 +166,32 @@ def tar_samples():
     return f"{len(ours)} samples, {len(fields)} fields"
 
 
+def compressed():
+    """tar and TFRecord, members and files compressed by gzip: read by webdataset and tfrecord as well"""
+    write_tar("packed.tar", [{"__key__": f"{i:04}", "txt.gz": "é" * i, "json.gz": {"a": i / 4}, "cls": i % 3} for i in range(40)])
+    with tarfile.open(path("packed.tar")) as archive:
+        assert archive.extractfile("0003.txt.gz").read()[:2] == b"\x1f\x8b", "webdataset has compressed nothing"
+    with gzip.open(path("packed.tar.gz"), "wb") as file:
+        file.write(open(path("packed.tar"), "rb").read())
+    for name in ("packed.tar", "packed.tar.gz"):
+        theirs = list(webdataset.WebDataset(path(name), shardshuffle=False).decode())
+        ours = dump("tar:" + path(name))[2]
+        assert len(ours) == len(theirs) == 40, (len(ours), len(theirs))
+        for mine, yours in zip(ours, theirs):
+            same(mine["txt"].tobytes(), yours["txt.gz"].encode(), name)
+            same(mine["json.a"], yours["json.gz"]["a"], name)
+            same(mine["cls"], yours["cls"], name)
+    writer = tfrecord.TFRecordWriter(path("plain.tfrecord"))
+    for i in range(50):
+        writer.write({"x": ([i, i * i], "int")})
+    writer.close()
+    with gzip.open(path("packed.tfrecord"), "wb") as file:
+        file.write(open(path("plain.tfrecord"), "rb").read())
+    theirs = list(tfrecord.tfrecord_loader(path("packed.tfrecord"), None, compression_type="gzip"))
+    ours = dump("tfrecord:" + path("packed.tfrecord"))[2]
+    same([sample["x"] for sample in ours], [sample["x"] for sample in theirs], "x")
+
+
 def scaled_images():
     """tar and TFRecord: images are scaled as in a folder of images"""
     os.makedirs(path("pictures"))
@@ -258,7 +285,7 @@ def digits_everywhere():
     return f"{len(sources)} sources, 2 parts, 2 epochs"
 
 
-for function in (tfrecord_numbers, tfrecord_images, tar_samples, scaled_images, npz_arrays, tokens, digits_everywhere):
+for function in (tfrecord_numbers, tfrecord_images, tar_samples, compressed, scaled_images, npz_arrays, tokens, digits_everywhere):
     check(function)
 print(f"{counts['PASS']} passed, {counts['FAIL']} failed, 0 skipped")
 sys.exit(1 if counts["FAIL"] else 0)

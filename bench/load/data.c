@@ -103,7 +103,7 @@ struct lade_source *data_open(struct data *data, const char *name, uint64_t coun
                                                                     .label_dtype = LADE_I64,
                                                                     .classes = CLASSES},
                                         &error);
-    } else if (strncmp(name, "images:", strlen("images:")) == 0) {
+    } else if (strchr(name, ':')) {
         status = lade_source_open(&source, name, NULL, &error);
     } else {
         snprintf(text, sizeof text, "records:%s,size=%zu,label=0:%d,classes=%d", name, bytes + LABEL_BYTES, LABEL_BYTES,

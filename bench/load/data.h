@@ -25,7 +25,7 @@ _Noreturn void fail(const char *reason);
 /* count rows of the given number of bytes. A file's rows have a label of one byte before them, as lade synth writes them. */
 void data_make(struct data *data, const char *name, uint64_t count, size_t bytes);
 
-/* The same as a source. "images:FOLDER" is opened as it is. */
+/* The same as a source. The text of another source, such as "images:FOLDER", is opened as it is. */
 struct lade_source *data_open(struct data *data, const char *name, uint64_t count, size_t bytes);
 
 /* Reads all bytes, whose number is a multiple of 8; the sum is not used. */

@@ -994,7 +994,7 @@ Test(loader_fields, what_is_refused)
         {{.name = NULL}, "no field ''"},
         {{.name = "image", .max = 3}, "it is not ragged"},
         {{.name = "image", .cut = true}, "it is not ragged"},
-        {{.name = "tokens", .ragged = (enum lade_ragged)7}, "padded or concatenated"},
+        {{.name = "tokens", .ragged = (enum lade_ragged)7}, "concatenated or packed"},
         {{.name = "tokens", .bucket = falls, .buckets = 2}, "do not rise"},
         {{.name = "tokens", .bucket = low, .buckets = 2, .max = 4}, "no row is long enough"},
         {{.name = "tokens", .bucket = low, .buckets = 2, .multiple = 4}, "or a multiple"},

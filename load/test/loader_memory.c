@@ -87,7 +87,12 @@ Test(loader_memory, create)
     config = (struct lade_loader_config){.source = fields, .batch = 5, .threads = 2, .slots = 2};
     cr_assert_geq(try_all(&config, NULL), plain + 1 + 4 + 2 * 2,
                   "the fields, labels of each slot, rows and lengths of each worker");
-    config.source = source;
+    lade_source_close(fields);
+    struct sequences sequences = {.length = tokens_of};
+    fields = open_sequences(&sequences, COUNT, TOKENS);
+    config = (struct lade_loader_config){.source = fields, .batch = 5, .threads = 2, .slots = 2, .pack_row = 20};
+    cr_assert_geq(try_all(&config, NULL), plain + 1 + 4 + 2 * 4 + 12,
+                  "the fields, the packing, labels of each slot, lists of each worker, a window");
     lade_source_close(fields);
     lade_pipeline_destroy(pipeline);
     lade_split_destroy(split);

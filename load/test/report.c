@@ -171,6 +171,25 @@ Test(report, json_of_sections)
     has_not(&r, "_epoch");
 }
 
+Test(report, json_of_sequences)
+{
+    const struct lade_loader_stats begin = {.packed_rows = 1, .packed_steps = 5, .packed_slots = 10, .samples_cut = 1},
+                                   end = {.packed_rows = 5,
+                                          .packed_steps = 35,
+                                          .packed_slots = 50,
+                                          .samples_cut = 3,
+                                          .samples_split = 4,
+                                          .samples_dropped = 5};
+    struct lade_report r = {.seconds = 2, .sequence = "words", .sequence_steps = 30};
+
+    has(&r, "\"sequences\": {\"field\": \"words\", \"steps\": 30, \"steps_per_second\": 15}");
+    has_not(&r, "\"packing\"");
+    lade_report_loader(&r, &begin, &end);
+    r.pack_row = 10;
+    has(&r, "\"packing\": {\"row\": 10, \"rows\": 4, \"steps\": 30, \"fill\": 0.75, \"cut\": 2, \"split\": 4, "
+            "\"dropped\": 5}");
+}
+
 Test(report, json_of_the_timeline)
 {
     static const struct lade_report_step step[] = {

@@ -4,7 +4,7 @@
 import os
 from typing import NamedTuple
 
-from . import _lade
+from . import _lade, _sequence
 
 
 class Ragged(NamedTuple):
@@ -12,6 +12,38 @@ class Ragged(NamedTuple):
 
     values: object
     offsets: object
+
+
+class Table(NamedTuple):
+    """A table (Arrow: pyarrow, polars, pandas, datasets, duckdb) with options; Loader(table) reads all columns.
+
+    columns         names; None: all
+    images          those of the columns that hold JPEG or PNG, scaled to size (height, width) if that is given
+    nulls           "fail", "skip" (a row with one is no sample) or "fill" (by fill)
+    memory          None: the table is kept whole. Else this many bytes are in memory: the table is read in windows of
+                    consecutive record batches, and rows are shuffled inside each; it must give its stream more than once
+    """
+
+    table: object
+    columns: tuple | None = None
+    images: tuple = ()
+    size: tuple = (0, 0)
+    pixels: int = 0
+    nulls: str = "fail"
+    fill: float = 0.0
+    memory: int | None = None
+
+
+def _table(table, label, key, group, classes):
+    nulls = ("fail", "skip", "fill")
+    if table.nulls not in nulls:
+        raise ValueError(f"nulls is {table.nulls!r}; it is one of 'fail', 'skip', 'fill'")
+    columns = table.columns
+    if columns is None and table.images:
+        raise ValueError("images needs columns: name all that are read")
+    chosen = tuple((name, name in table.images) for name in columns or ())
+    return _lade.arrow_source(table.table, chosen, label, key, group, classes, nulls.index(table.nulls), table.fill,
+                              table.memory or 0, *table.size, table.pixels)
 
 
 def is_array(value):
@@ -23,7 +55,7 @@ def is_array(value):
     try:
         memoryview(value).release()
     except (TypeError, ValueError, BufferError):
-        return hasattr(value, "__array_interface__") # an array of a type that no buffer can have: the error names it
+        return hasattr(value, "__array_interface__")  # an array of a type that no buffer can have: the error names it
     return True
 
 
@@ -48,7 +80,7 @@ def _arrays(columns, label, key, group, classes):
     return _lade.arrays_source(tuple(_column(*item) for item in columns.items()), label, key, group, classes)
 
 
-def open_source(source, label=None, key=None, group=None, classes=0):
+def open_source(source, label=None, key=None, group=None, classes=0, ragged=None):
     """The source of the C library for what a user passes as source."""
     if isinstance(source, _lade.Source):
         return source
@@ -56,6 +88,10 @@ def open_source(source, label=None, key=None, group=None, classes=0):
         if label or key or group or classes:
             raise TypeError("label, key, group and classes belong to arrays and sequences; a text names them itself")
         return _lade.open_source(os.fspath(source))
+    if isinstance(source, Table):
+        return _table(source, label, key, group, classes)
+    if hasattr(source, "__arrow_c_stream__"):
+        return _table(Table(source), label, key, group, classes)
     if isinstance(source, dict):
         if not source:
             raise ValueError("a dict without arrays")
@@ -67,5 +103,9 @@ def open_source(source, label=None, key=None, group=None, classes=0):
         return _arrays(dict(zip(names, source)), label, key, group, classes)
     if is_array(source):
         return _lade.array_source(source, None, classes)
+    if hasattr(source, "__getitem__") and hasattr(source, "__len__") and not isinstance(source, (bytes, bytearray)):
+        return _sequence.open_sequence(source, ragged, label, key, group, classes)
+    if hasattr(source, "__iter__") and not isinstance(source, (bytes, bytearray)):
+        return _sequence.open_stream(source, classes)
     raise TypeError(f"a loader cannot read {type(source).__name__}; it reads the text of a source, arrays, a tuple or "
                     "dict of arrays, a table (Arrow), or a sequence of samples")

@@ -43,7 +43,7 @@ static void keep_engine(struct lade_ref *attached)
 }
 
 /*
- * The new batch gets memory of its own when the consumer keeps as many as the limit: then the loader never waits for one
+ * The new batch gets separate memory when the consumer keeps as many as the limit: then the loader never waits for one
  * that is kept. No other thread has seen this batch, so that none can release it at the same time.
  */
 static int detach(struct package_engine *e, struct package_hold *hold, struct lade_error *error)

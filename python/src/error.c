@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Statuses below this are exceptions of Python functions; so many of the last ones are kept. */
+/* Statuses below this are exceptions of Python functions; the last KEPT are kept. */
 #define FIRST (-1000000)
 #define KEPT 256
 

@@ -16,6 +16,7 @@ struct loader {
     PyObject *source;
     PyObject *names; /* of the tensors */
     bool has_labels;
+    struct package_measure measure;
     bool ended; /* the last batch of an epoch was returned since iteration began */
 };
 
@@ -138,6 +139,7 @@ static int start(struct loader *l, const char *state)
     }
     l->engine = e;
     l->ended = false;
+    l->measure = (struct package_measure){0};
     return describe(l, loader);
 }
 
@@ -218,12 +220,15 @@ static int try_next(struct loader *l, struct package_hold **hold, struct lade_er
 
     if (!e)
         return PACKAGE_RAISED;
+    package_measure_begin(&l->measure, e->loader);
     int status = package_engine_next(e, hold, 0, error);
     if (status == LADE_TIMEOUT) {
         Py_BEGIN_ALLOW_THREADS;
         status = package_engine_next(e, hold, SLICE, error);
         Py_END_ALLOW_THREADS;
     }
+    if (status == LADE_OK)
+        package_measure_batch(&l->measure, &(*hold)->batch);
     unlock(l);
     return status == LADE_TIMEOUT && PyErr_CheckSignals() != 0 ? PACKAGE_RAISED : status;
 }
@@ -331,6 +336,22 @@ static PyObject *stats(PyObject *self, PyObject *nothing)
         (unsigned long long)s.consumer_wait_time, "guarantee", s.guarantee, "seed", (unsigned long long)s.seed);
 }
 
+static PyObject *report(PyObject *self, PyObject *args)
+{
+    struct loader *l = (struct loader *)self;
+    const char *source, *order;
+
+    if (!PyArg_ParseTuple(args, "ss", &source, &order))
+        return NULL;
+    const struct package_engine *e = lock(l);
+    if (!e)
+        return NULL;
+    const struct package_measure measure = l->measure;
+    PyObject *json = package_report(&measure, e->loader, &l->options.config, source, order, l->ended);
+    unlock(l);
+    return json;
+}
+
 static PyObject *get_names(PyObject *self, void *nothing)
 {
     const struct loader *l = (struct loader *)self;
@@ -351,6 +372,7 @@ static PyMethodDef methods[] = {
     {"_state", state, METH_NOARGS, NULL},
     {"_resume", resume, METH_O, NULL},
     {"_stats", stats, METH_NOARGS, NULL},
+    {"_report", report, METH_VARARGS, NULL},
     {0},
 };
 static PyGetSetDef attributes[] = {

@@ -115,7 +115,7 @@ static int read_field(struct lade_loader_field *f, PyObject *tuple)
     return 0;
 }
 
-/* Names, buckets and paddings stay in the objects of the tuple, which is kept. */
+/* Names, buckets and paddings stay in the objects of the tuple. */
 static int read_fields(struct package_options *o, PyObject *tuple)
 {
     const Py_ssize_t n = PyTuple_Size(tuple);
@@ -125,7 +125,6 @@ static int read_fields(struct package_options *o, PyObject *tuple)
             PyErr_Format(PyExc_ValueError, "fields has %zd entries; there are 1 to %d", n, LADE_FIELDS_MAX);
         return -1;
     }
-    o->kept = Py_NewRef(tuple);
     for (Py_ssize_t i = 0; i < n; i++)
         if (read_field(&o->field[i], PyTuple_GetItem(tuple, i)) != 0)
             return -1;
@@ -154,6 +153,10 @@ static int read_one(struct package_options *o, const char *name, PyObject *value
         return read_fields(o, value);
     if (!strcmp(name, "weights"))
         return read_weight(o, value);
+    if (!strcmp(name, "pipeline"))
+        return (o->config.pipeline = package_pipeline(value)) ? 0 : -1;
+    if (!strcmp(name, "split"))
+        return (o->config.split = PyCapsule_GetPointer(value, "lade_split")) ? 0 : -1;
     const int i = find(name);
     if (i >= 0)
         return store(&o->config, (size_t)i, value);
@@ -166,6 +169,7 @@ int package_options_read(struct package_options *o, PyObject *dict)
     PyObject *key, *value;
     Py_ssize_t at = 0;
 
+    o->kept = Py_NewRef(dict);
     while (PyDict_Next(dict, &at, &key, &value)) {
         const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
         if (!name || read_one(o, name, value) != 0)

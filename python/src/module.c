@@ -11,8 +11,13 @@ static PyMethodDef functions[] = {
     {"arrays_source", package_arrays_source, METH_VARARGS,
      "arrays_source(columns, label, key, group, classes, /)\n--\n\nA source of triples (name, values, offsets or "
      "None)."},
+    {"arrow_source", package_arrow_source, METH_VARARGS,
+     "arrow_source(table, columns, label, key, group, classes, nulls, fill, memory, height, width, pixels, /)\n--\n\n"
+     "A source of an Arrow stream."},
     {"custom_source", package_custom_source, METH_VARARGS,
      "custom_source(read, length, count, fields, label, key, group, classes, /)\n--\n\nA source of Python functions."},
+    {"make_pipeline", package_make_pipeline, METH_VARARGS,
+     "make_pipeline(image, steps, /)\n--\n\nTransforms of one form of image."},
     {0},
 };
 
@@ -35,6 +40,7 @@ static int execute(PyObject *module)
     if (add_type(module, &package_source_spec, &package_source_type) != 0 ||
         add_type(module, &package_batch_spec, &package_batch_type) != 0 ||
         add_type(module, &package_tensor_spec, &package_tensor_type) != 0 ||
+        add_type(module, &package_pipeline_spec, &package_pipeline_type) != 0 ||
         add_type(module, &package_loader_spec, &loader_type) != 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", lade_version());

@@ -84,6 +84,7 @@ PyObject *package_tensor(struct package_hold *hold, const void *data, const stru
 
 /* The number type with this name, as NumPy spells it; -1: there is none. */
 int package_dtype(const char *name);
+const char *package_dtype_name(enum lade_dtype dtype);
 
 /* batch.c: takes over the reference to hold. names: a tuple with the name of each tensor. */
 PyObject *package_batch(struct package_hold *hold, PyObject *names, bool has_labels);
@@ -103,14 +104,34 @@ PyObject *package_open_source(PyObject *module, PyObject *args);
 PyObject *package_array_source(PyObject *module, PyObject *args);
 PyObject *package_arrays_source(PyObject *module, PyObject *args);
 
+/* source_arrow.c */
+PyObject *package_arrow_source(PyObject *module, PyObject *args);
+
 /* source_custom.c */
 PyObject *package_custom_source(PyObject *module, PyObject *args);
+
+/* pipeline.c. NULL and an exception if it is none. */
+const struct lade_pipeline *package_pipeline(PyObject *object);
+PyObject *package_make_pipeline(PyObject *module, PyObject *args);
+
+/* report.c: what the consumer got since its first call of next. */
+struct package_measure {
+    int64_t begin, end; /* begin 0: not begun */
+    uint64_t batches, samples, bytes, first_epoch, last_epoch;
+    struct lade_loader_stats stats; /* at begin */
+};
+void package_measure_begin(struct package_measure *measure, const struct lade_loader *loader);
+void package_measure_batch(struct package_measure *measure, const struct lade_batch *batch);
+
+/* JSON as text. */
+PyObject *package_report(const struct package_measure *measure, const struct lade_loader *loader,
+                         const struct lade_loader_config *config, const char *source, const char *order, bool ended);
 
 /* loader_options.c: what a configuration points to. */
 struct package_options {
     struct lade_loader_config config;
     struct lade_loader_field field[LADE_FIELDS_MAX];
-    PyObject *kept; /* objects that fields and weights point into */
+    PyObject *kept; /* the dict, which holds the objects that fields, pipeline and split point into */
     struct package_array weight;
 };
 
@@ -119,7 +140,8 @@ int package_options_read(struct package_options *options, PyObject *dict);
 void package_options_clear(struct package_options *options);
 
 /* The types; each file has one, and module.c adds it to the module. Set once, at import. */
-extern PyType_Spec package_source_spec, package_loader_spec, package_batch_spec, package_tensor_spec;
-extern PyTypeObject *package_source_type, *package_batch_type, *package_tensor_type;
+extern PyType_Spec package_source_spec, package_loader_spec, package_batch_spec, package_tensor_spec,
+    package_pipeline_spec;
+extern PyTypeObject *package_source_type, *package_batch_type, *package_tensor_type, *package_pipeline_type;
 
 #endif

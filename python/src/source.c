@@ -245,6 +245,30 @@ static PyObject *get_class_names(PyObject *self, void *nothing)
     return tuple;
 }
 
+/* (name, dtype, dims, ragged_max) of each. */
+static PyObject *get_fields(PyObject *self, void *nothing)
+{
+    const struct lade_schema *schema = lade_source_schema(((struct package_source *)self)->source);
+    PyObject *tuple = PyTuple_New(schema->fields);
+
+    (void)nothing;
+    for (unsigned i = 0; tuple && i < schema->fields; i++) {
+        const struct lade_field *f = &schema->field[i];
+        PyObject *dims = PyTuple_New(f->dims);
+        for (unsigned d = 0; dims && d < f->dims; d++) {
+            PyObject *n = PyLong_FromUnsignedLongLong(f->dim[d]);
+            if (!n || PyTuple_SetItem(dims, d, n) != 0)
+                Py_CLEAR(dims);
+        }
+        PyObject *field = dims ? Py_BuildValue("(ssNK)", f->name, package_dtype_name(f->dtype), dims,
+                                               (unsigned long long)f->ragged_max)
+                               : NULL;
+        if (!field || PyTuple_SetItem(tuple, i, field) != 0)
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
 static PyObject *get_kind(PyObject *self, void *nothing)
 {
     (void)nothing;
@@ -255,6 +279,7 @@ static PyGetSetDef attributes[] = {
     {"count", get_count, NULL, "The number of samples; None: endless.", NULL},
     {"classes", get_classes, NULL, "Labels are less than this; 0: there are none.", NULL},
     {"class_names", get_class_names, NULL, "A tuple, or None.", NULL},
+    {"fields", get_fields, NULL, "A tuple (name, dtype, dims, ragged_max) for each field.", NULL},
     {"kind", get_kind, NULL, "'cifar10', 'npy', ...", NULL},
     {0},
 };

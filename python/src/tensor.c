@@ -45,6 +45,11 @@ int package_dtype(const char *name)
     return -1;
 }
 
+const char *package_dtype_name(enum lade_dtype dtype)
+{
+    return names[dtype];
+}
+
 PyObject *package_tensor(struct package_hold *hold, const void *data, const struct lade_shape *shape)
 {
     struct tensor *self = (struct tensor *)PyType_GenericAlloc(package_tensor_type, 0);
@@ -231,7 +236,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
     *view =
         (Py_buffer){.buf = s->t.data, .len = elements(s) * item_size(s), .itemsize = item_size(s), .ndim = s->t.ndim};
     if (flags & PyBUF_FORMAT)
-        view->format = (char *)(uintptr_t)formats[s->dtype]; /* nobody writes to it */
+        view->format = (char *)(uintptr_t)formats[s->dtype]; /* no consumer writes to it */
     if ((flags & PyBUF_ND) == PyBUF_ND)
         view->shape = (Py_ssize_t *)s->dims.shape;
     if ((flags & PyBUF_STRIDES) == PyBUF_STRIDES)

@@ -137,5 +137,6 @@ def from_explore(error: dict[str, Any]) -> Optional[Graph]:
     graph.mo = [[chain[age] for age in sorted(chain)] for chain in writers.values() if len(chain) > 1]
     if other.get("text") and "before" not in other:
         graph.culprits.append(add(other["thread"], other["text"], other).id)
-    graph.culprits.append(add(error.get("thread", 0), error.get("text") or error.get("kind", "error"), error).id)
+    if error.get("kind") != "shown":
+        graph.culprits.append(add(error.get("thread", 0), error.get("text") or error.get("kind", "error"), error).id)
     return graph if said else None

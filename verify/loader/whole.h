@@ -201,6 +201,10 @@ NEVER(uint64_t, lade_fields_fit,
 NEVER(bool, lade_fields_fill, (struct lade_worker * w, struct lade_batch_buffer *slot))
 NEVER(void, lade_fields_show, (struct lade_memory * m, const struct lade_batch_buffer *slot))
 
+NEVER(uint64_t, lade_pack_mine, (const struct lade_cursor *cursor))
+NEVER(void, lade_pack_plan, (struct lade_worker * w, struct lade_batch_buffer *slot))
+NEVER(bool, lade_pack_fill, (struct lade_worker * w, struct lade_batch_buffer *slot))
+
 #ifndef SHUFFLE
 NEVER(bool, lade_shuffle_taken, (struct lade_loader * l, uint64_t batch))
 NEVER(bool, lade_shuffle_is_over, (const struct lade_loader *l))
@@ -270,7 +274,7 @@ static void make_loader(uint64_t batches)
     for (int i = 0; i <= WORKERS_MAX; i++)
         for (int j = 0; j < LADE_PLAN_WORDS; j++)
             atomic_init(&plans[i].word[j], i ? 77 : 0);
-    l->config.batch = 1;
+    l->config.batch = l->samples_max = 1;
     l->config.epochs = batches;
     l->config.slots = SLOTS;
     l->config.in_order = true;

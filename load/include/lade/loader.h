@@ -35,6 +35,20 @@
  *   Stream mode holds sample numbers in its buffer, as below for copies, also with a pipeline; it takes no exact split,
  *   no LADE_FAULT_SKIP and no total.
  *
+ * Packing (config.pack_row)
+ *   The samples of an epoch, in its order before it is divided among shards, are cut into windows of pack_window samples.
+ *   The samples of a window are placed in rows of pack_row steps, first-fit decreasing (Johnson 1973), and the rows are
+ *   permuted by (seed, epoch, window); with sequential they are not. This takes the lengths only. In a row samples are
+ *   in the order of the epoch, without gaps. Rows, not samples, are dealt to the shards: shard r has rows r, r + shards,
+ *   ..., and an empty row at the end of the epoch where another shard has one row more. So each row comes once, whatever
+ *   the number of shards, threads and rows in a batch.
+ *   Each ragged field has a tensor of rows x pack_row steps; all have the same length in a sample, otherwise that is a
+ *   fault. Fixed fields, labels and ids have one entry for each sample of the batch, row by row: sample s of row r (its
+ *   segment id, from 1) is entry rows[r] + s - 1. Parts of a split sample have an entry each; positions count on from one
+ *   part to the next. A sample of no steps has an entry and a segment id, but no steps.
+ *   A sample that is skipped as a fault has no entry; its steps become padding.
+ *   Each shard plans the rows of all shards. Not with LADE_FAULT_SUBSTITUTE, drop_last and stream mode.
+ *
  * When not to use it: when a batch takes less than about 2 microseconds to make.
  *
  * Threads      next, detach, host_wait, state and stats: one thread at a time. export and stream_wait: the thread that
@@ -49,6 +63,8 @@
  *              Stream mode with a bag of samples: config.buffer samples, each with 48 bytes of overhead, rounded up to
  *              64. Stream mode with sample numbers: config.buffer times 16 bytes, and 16 bytes for each sample of a
  *              batch, for each slot and worker.
+ *              Packing: for each worker the plan of one window, about 88 bytes for each of its samples, and for each
+ *              slot and worker 16 or 32 bytes for each sample that a batch may have: batch * pack_samples.
  *              Per sample of the source: nothing with LADE_DRAW_ONCE, apart from what the split keeps; 12 bytes for the
  *              other draws. With LADE_FAULT_SUBSTITUTE, a split adds 512 KiB during creation, and 8 bytes per sample of
  *              the part if the part has at most 65,536.
@@ -110,6 +126,17 @@ enum lade_ragged {
     LADE_RAGGED_PADDED,
     /* The steps of all samples one after another, and a tensor with count + 1 offsets: 0, ..., number of steps. */
     LADE_RAGGED_CONCATENATED,
+    /* Several samples in rows of config.pack_row steps, see there. */
+    LADE_RAGGED_PACKED,
+};
+
+/* What happens to a sample that is longer than a packed row. Each is counted, see struct lade_loader_stats. */
+enum lade_longer {
+    LADE_LONGER_FAULT, /* it is a fault with LADE_LIMITED, and has a row to itself; skipped, this row is empty */
+    LADE_LONGER_CUT,   /* its first steps are delivered, as many as a row has */
+    /* It comes in parts, each as long as a row but the last, which are placed independently. */
+    LADE_LONGER_SPLIT,
+    LADE_LONGER_DROP, /* it is not delivered */
 };
 
 #define LADE_BUCKETS_MAX 64u
@@ -154,7 +181,7 @@ struct lade_loader_config {
      * must share one seed.
      */
     bool random_seed;
-    uint64_t batch;   /* samples, up to LADE_BATCH_MAX */
+    uint64_t batch;   /* samples, or packed rows, up to LADE_BATCH_MAX */
     bool drop_last;   /* drop the last batch of an epoch if it is incomplete */
     bool in_order;    /* see above; the contract calls it deterministic */
     bool sequential;  /* samples by their numbers, not shuffled; for tests and evaluation */
@@ -172,7 +199,11 @@ struct lade_loader_config {
     unsigned slots;
     uint64_t epochs;        /* default: unlimited */
     unsigned shard, shards; /* shard number and number of shards; default 0 of 1 */
-    bool pad;               /* make shards equally long by repeating samples; otherwise by leaving some out */
+    /*
+     * Make shards equally long by repeating samples; otherwise by leaving some out. With packing, shards are equally long
+     * in any case; then it completes the last batch of an epoch with empty rows.
+     */
+    bool pad;
     enum lade_draw_kind draw;
     const double *weight; /* LADE_DRAW_WEIGHTED: one for each sample of the source, not negative */
     uint64_t buffer;      /* samples, from two batches to 2^30; more than 0: stream mode */
@@ -205,6 +236,14 @@ struct lade_loader_config {
     const struct lade_loader_field *field;
     unsigned fields;
     unsigned pipeline_field; /* number in the source's schema of the field that the pipeline transforms; others pass */
+    /*
+     * More than 0: the ragged fields are packed into rows of this many steps, up to 2^31 - 1, and a batch has config.batch
+     * rows. See "Packing" above. Ragged fields in config.field then are LADE_RAGGED_PACKED, with padding and wide only.
+     */
+    uint64_t pack_row;
+    uint64_t pack_window;  /* samples that are packed together, up to 2^20; default 1,024 */
+    uint64_t pack_samples; /* samples, or parts of some, in a row; default the smaller of pack_row and pack_window */
+    enum lade_longer pack_longer;
 };
 
 struct lade_loader;
@@ -235,6 +274,10 @@ enum lade_tensor_kind {
     LADE_TENSOR_VALUES,  /* count rows of the field; ragged and concatenated: rows are steps */
     LADE_TENSOR_LENGTHS, /* of the rows of a padded field, without the padding */
     LADE_TENSOR_OFFSETS, /* count + 1, of a concatenated field */
+    /* Of packed batches, once for all packed fields: */
+    LADE_TENSOR_SEGMENTS,  /* of each step of a row: 1 for the row's first sample, 2 for the next, ...; 0: padding */
+    LADE_TENSOR_POSITIONS, /* of each step of a row, in its sample; 0 in padding */
+    LADE_TENSOR_ROWS,      /* rows + 1 offsets: row r has the samples rows[r] to rows[r + 1] - 1 of the batch */
 };
 
 /* Frozen, because arrays of it are returned. */
@@ -258,7 +301,7 @@ LADE_API const struct lade_tensor_info *lade_loader_tensors(const struct lade_lo
 struct lade_batch {
     uint64_t number;       /* of the batch since creation or the saved state */
     uint64_t epoch;        /* of a stream: the earliest of its samples */
-    uint64_t count;        /* samples */
+    uint64_t count;        /* samples; of a packed batch also parts of samples */
     void *samples;         /* tensor 0: count * sample_bytes bytes; NULL: they are only on the device */
     size_t sample_bytes;   /* of the pipeline's output, or of the source without a pipeline; 0: tensor 0 is ragged */
     const int64_t *labels; /* of the schema's label field; LADE_NO_LABEL where there are none */
@@ -269,6 +312,7 @@ struct lade_batch {
     struct lade_tensor tensor[LADE_TENSORS_MAX]; /* see lade_loader_tensors(); on the device if there is one */
     void *ready;                /* event that completes with the copy: cl_event, cudaEvent_t; NULL: no copy pending */
     struct lade_memory *memory; /* the loader's */
+    uint64_t rows;              /* of a packed batch; otherwise count */
 };
 
 /*
@@ -385,8 +429,9 @@ LADE_API LADE_MUST_CHECK int lade_loader_stop(struct lade_loader *loader, int64_
 LADE_API void lade_loader_destroy(struct lade_loader *loader);
 
 struct lade_loader_stats {
-    uint64_t samples; /* of the part, in an epoch of this shard */
-    uint64_t batches; /* of an epoch; 0: it depends on the lengths of the samples, see lade_loader_field.total */
+    uint64_t
+        samples; /* of the part, in an epoch of this shard; 0: it depends on the lengths of the samples (packing) */
+    uint64_t batches; /* of an epoch; 0: it depends on the lengths of the samples (packing, lade_loader_field.total) */
     uint64_t part;    /* samples of the part in the whole source */
     uint64_t delivered, delivered_samples, faults, replaced;
     uint64_t slot_bytes; /* memory of one slot */
@@ -403,6 +448,12 @@ struct lade_loader_stats {
     uint64_t consumer_waits;       /* lade_loader_host_wait() calls that had to wait */
     uint64_t device_bytes;         /* memory on the device */
     uint64_t seed;                 /* in use: from the config, or drawn */
+    /*
+     * With packing. Fill rate: packed_steps / packed_slots. Dropped samples are counted by windows, each by one shard, when
+     * the last batch with a row of the window is delivered.
+     */
+    uint64_t packed_rows, packed_steps, packed_slots; /* delivered; a slot is a step of a row */
+    uint64_t samples_cut, samples_split, samples_dropped;
 };
 LADE_API void lade_loader_stats_sized(const struct lade_loader *loader, struct lade_loader_stats *stats, size_t size);
 static inline void lade_loader_stats(const struct lade_loader *loader, struct lade_loader_stats *stats)

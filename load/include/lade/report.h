@@ -93,6 +93,11 @@ struct lade_report {
     /* Steps of a few batches, for the timeline; the time to write it grows with their square. */
     const struct lade_report_step *step;
     size_t steps; /* 0: left out */
+
+    const char *sequence;    /* the field whose steps were counted; NULL: samples are no sequences */
+    uint64_t sequence_steps; /* that the consumer got, padding not included */
+    uint64_t pack_row;       /* steps of a packed row; 0: not packed. The others by lade_report_loader() */
+    uint64_t packed_rows, packed_steps, packed_slots, samples_cut, samples_split, samples_dropped;
 };
 
 /* Zero where a wait that ends in between makes the later figure the smaller one. */
@@ -114,6 +119,12 @@ static inline void lade_report_loader(struct lade_report *report, const struct l
     report->faults = end->faults;
     report->replaced = end->replaced;
     report->guarantee = begin->guarantee;
+    report->packed_rows = end->packed_rows - begin->packed_rows;
+    report->packed_steps = end->packed_steps - begin->packed_steps;
+    report->packed_slots = end->packed_slots - begin->packed_slots;
+    report->samples_cut = end->samples_cut - begin->samples_cut;
+    report->samples_split = end->samples_split - begin->samples_split;
+    report->samples_dropped = end->samples_dropped - begin->samples_dropped;
 }
 
 struct lade_report_times {

@@ -16,15 +16,16 @@
  *              synthetic: 128 KiB and twice the bytes of a sample (2 MiB at most), nothing per sample.
  *              images: for each sample 16 bytes and the length of its name plus 1; while a sample is read, the bytes of
  *              its file and of the decoded image.
- *              tokens, megatron: nothing per sample. npz: unpacked bytes of compressed arrays, also of IDX and npy by gzip.
- *              tfrecord, tar: 8 bytes per sample, and 4 for each ragged field; while a sample is read, the decoded image
- *              if it is scaled.
+ *              tokens, megatron: nothing per sample. npz: unpacked bytes of compressed arrays, also of IDX and npy by gzip
+ *              or zstd.
+ *              tfrecord, tar: 8 bytes per sample, and 4 for each ragged field; files that are compressed as a whole,
+ *              unpacked; while a sample is read, the decoded image if it is scaled, and members that are compressed.
  *              parquet: memory=N bytes of decoded row groups, of each that is being decoded also its pages; 4 bytes per
  *              sample for each ragged field, and for each row that is kept with nulls=skip.
  *              info.index_bytes reports the size of the index.
  *              All of it is from the alloc that open gets (NULL: the C library's), except mappings, which files and
- *              unpacked bytes are, and memory of the codecs and of zlib. alloc must stay valid until close. Threads that
- *              read images, or labels of a custom source without label, call it concurrently.
+ *              unpacked files are, and memory of the codecs, of zlib and of libzstd. alloc must stay valid until close. Threads that
+ *              read images or compressed members, or labels of a custom source without label, call it concurrently.
  * Errors       a negative status, and the text in struct lade_error:
  *              LADE_INVALID    the text or an argument is wrong.
  *              LADE_IO         the system could not open or read.
@@ -105,7 +106,7 @@ struct lade_source;
  *   tokens:FILE[,FILE...],length=N[,stride=N][,dtype=u16][,header=N]
  *   megatron:PREFIX[,samples=documents|sequences]
  *   tfrecord:FILES[,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,key=NAME][,group=NAME][,classes=N]
- *            [,size=HEIGHTxWIDTH][,pixels=N][,check=no]
+ *            [,size=HEIGHTxWIDTH][,pixels=N][,unpacked=N][,check=no]
  *   tar:FILES, with the same options but check
  *   npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]
  *   parquet:FILES[,field=NAME[:image]...][,label=NAME][,key=NAME][,group=NAME][,classes=N][,nulls=fail|skip|fill]

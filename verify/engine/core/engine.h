@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declarations shared by the files of the engine.
- *
- * core/, which knows programs only through an interface:
+ * The core: it explores the executions of a program that it knows only through an interface (program.h).
  *
  *     graph.c    execution graphs: events in order of insertion, modification orders, vector clocks
  *     model.c    which graphs a memory model allows
  *     explore.c  the algorithm: each consistent graph of the program once
+ *     replay.c   one run of the program against a graph
+ *     race.c     plain accesses: races by clocks, initialisation
  *     spin.c     loops that only wait, and retries
  *     lost.c     accesses that are lost with an omitted iteration
- *     trace.c    a counterexample as text; report.c as JSON, of which draw/ makes the picture
+ *     search.c   executions at random, for programs that are too large to exhaust
  *     lin.c      linearizability of marked operations
+ *     check.c    errors, and the checks on a finished run
+ *     trace.c    a counterexample as text; report.c as JSON, of which draw/ makes the picture
  *     weaken.c   orders changed at run time; outcome.c what executions print; weaker.c what a pass does not show
  *
- * native/, which runs C programs:
- *
- *     run.c      one native run of the program, its threads as coroutines, replayed against a graph
- *     hooks.c    the calls that gcc -fsanitize=thread inserts into the program
- *     libc.c     threads, memory and output as the program sees them; sync.c locks and what else waits; marks.c operations
- *     shadow.c   the state of each byte: races, bounds, initialisation
- *     share.c    several processes on one exploration
- *     symbol.c   names of addresses
- *     main.c     options
+ * Two programs' sides implement the interface: native/ runs C programs, and lab/ interprets a small language. Each has a
+ * machine.h with what it keeps of a thread. The core needs a C compiler and libc's memory, string and print functions.
  */
 #ifndef LADE_ENGINE_H
 #define LADE_ENGINE_H
@@ -31,12 +26,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/types.h>
+#include "machine.h"
 
 /* Avoids clashes with names of the program: only what it calls is exported. */
 #pragma GCC visibility push(hidden)
 
-enum { MAX_THREADS = 32, INIT = -1, NONE = -2, LOOP = 8, LONG = 100, SHOTS = 12, STORED = 16, SPECIFICS = 16 };
+enum { MAX_THREADS = 32, INIT = -1, NONE = -2, LOOP = 8, LONG = 100, SHOTS = 12, STORED = 16 };
 
 __extension__ typedef unsigned __int128 word;
 
@@ -179,7 +174,7 @@ static inline word destroyed(int size)
     return size == 1 ? UINT8_MAX : UINT32_MAX;
 }
 
-/* ---- run.c ---- */
+/* ---- replay.c ---- */
 
 struct request {
     uint8_t op, size, order, fail_order;
@@ -208,13 +203,11 @@ enum skip {
  * value.
  */
 struct shot {
-    int index; /* of the event */
-    void *sp;
-    char *stack;
-    size_t room;
+    struct machine_shot; /* of the program's side */
+    int index;           /* of the event */
     struct request req;
     uint32_t effects;
-    int stores, error, prints;
+    int stores, prints;
 };
 
 struct stored {
@@ -232,11 +225,11 @@ struct touch {
 };
 
 struct thread {
-    void *sp; /* first: the assembly of the switch relies on it */
+    struct machine; /* of the program's side */
     int id;
     enum state state;
     enum why why;
-    struct request req, held; /* held: waits until a late store has become an event */
+    struct request req;
     int done;         /* events executed in this run */
     int spin_from;    /* a waiting loop: index of its first event */
     int spin_end;     /* accesses up to this index are lost when the iteration is omitted */
@@ -252,68 +245,32 @@ struct thread {
     enum skip skip;
     uint32_t effects;
     uintptr_t plain; /* as in an event */
-    uintptr_t copy_to; /* of the current structure assignment */
-    struct late {        /* plain stores to atomic locations that have not become events yet */
-        uintptr_t addr;
-        int size;
-        word value;
-    } *late_store;
-    int late_room;
-    int late, late_next; /* how many are left, and which comes next */
-    bool holds;          /* the engine turns them into events, and then continues with held */
-    uint64_t late_pc;
     struct clock now; /* hb clock of its last executed event */
     struct change *change; /* of shadow cells by this thread, in this run (shadow.c) */
     uint32_t changes, change_room;
     int shots, stores; /* how many of those at the end */
     struct touch *touch; /* all plain accesses, since it last changed something */
     int touches, touch_room;
-    char *stack_low, *stack_high, *deepest;
-    uintptr_t atomic_low; /* its lowest atomic location on the stack */
-    char *top; /* where the program's own part of the stack ends while the thread is parked */
-    void *(*start)(void *);
-    int (*start11)(void *);
-    void *arg, *result;
-    int creator, spawned;
+    char *stack_low, *stack_high; /* addresses of its own, for locals; none where both are equal */
+    void *result;
+    int creator;
     bool detached, joined;
-    int error; /* its errno */
     int prints; /* how often it has printed */
-    void *tls;
-    int keys_created, specifics;
-    struct specific { /* values for keys of thread-specific data */
-        unsigned key;
-        void *value;
-    } specific[SPECIFICS];
     struct shot shot[SHOTS]; /* its latest reads, since it last changed something that is not in stored */
     struct stored stored[STORED]; /* plain stores to memory that others may access, since then */
 };
 
 extern struct thread thread[MAX_THREADS];
 extern struct thread *self; /* the thread whose code runs, NULL inside the engine */
-extern bool guessing; /* it runs speculatively and is rolled back (run_guess) */
-_Noreturn void guess_stop(void);
-bool run_guess(struct thread *t, const struct shot *from, word value);
-void guess_touch(uintptr_t addr, size_t size, bool write);
-void flush_plain(void); /* hooks.c */
-void late_values(struct thread *t);
-struct request late_request(struct thread *t);
-void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc);
+extern bool guessing;       /* it runs speculatively and is rolled back (program_same_with) */
+extern bool main_returned;  /* set by the program's side */
 
 enum outcome { RUN_COMPLETE, RUN_BLOCKED, RUN_PRUNED, RUN_ERROR };
 
-void run_init(int (*entry)(int, char **), uintptr_t data, uintptr_t end);
 enum outcome run_once(void);
-word step(void); /* called by a thread with self->req filled */
-_Noreturn void thread_exit(void);
-word read_memory(uintptr_t addr, int size);
-_Noreturn void run_abandon(void);
-void run_hangs(bool expired);
 bool run_over(const struct thread *t);
 bool run_stuck(const struct thread *t);
-bool run_is_thread_local(uintptr_t addr);
-uintptr_t run_main_locals(size_t *size);
 int run_threads(void);
-int run_child(int parent, int n);
 
 /* ---- explore.c ---- */
 
@@ -341,26 +298,37 @@ struct statistics {
 };
 
 extern struct statistics statistics;
-extern volatile bool time_is_up; /* main.c */
+extern volatile bool time_is_up;
 
-bool cover_add(const char *name); /* libc.c, as the next one */
-void keys_end(void);
 bool explore_add(int t); /* adds the pending event of thread t; false when no option is consistent */
 void explore_again(int t);
 const struct event *explore_went_on(void);
 void explore_undo(int stamp); /* removes this event and those after it, which were added in this run */
+bool explore_waits(const struct thread *t);
+void explore_empty(void);
 void explore_all(bool begins);
 void explore_replay(void);
-void finish_run(enum outcome o); /* main.c: checks on a finished run */
-bool stop_now(void);            /* main.c: limits and progress */
-void end_with_parent(pid_t parent); /* main.c: this process is killed when its parent ends */
+void finish_run(enum outcome o); /* check.c */
 
-/* ---- shadow.c ---- */
+/* ---- race.c ---- */
 
-enum { STACK_SIZE = 1 << 20 };
+/* A plain or atomic access that is checked. */
+struct look {
+    uintptr_t addr;
+    size_t size;
+    const struct clock *now;
+    int me, epoch;
+    bool write, atomic;
+    uint64_t pc;
+};
 
-void shadow_init(uintptr_t data, uintptr_t end);
-void shadow_begin(void);
+extern bool race_freeing; /* the current plain store is a free */
+
+void race_region(uintptr_t low, uintptr_t high, uintptr_t defined_below, bool checked, void *(*reserve)(size_t size));
+void race_begin(void);
+void race_found(const struct look *l, uintptr_t at, int t, int epoch, bool other_write, bool other_atomic);
+bool race_any_atomic(uintptr_t addr, size_t size);
+void race_disown(uintptr_t addr, size_t size);
 bool shadow_plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc);
 bool shadow_plain_of(struct thread *t, uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc, uintptr_t sp);
 void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool write);
@@ -368,18 +336,10 @@ bool shadow_quiet(const struct event *e);
 int shadow_owner(uintptr_t addr);
 bool shadow_own(uintptr_t addr, int size, int loc);
 bool shadow_tracks(uintptr_t addr);
-void shadow_return(uintptr_t frame);
-bool shadow_on_stack(uintptr_t addr);
 bool shadow_defined(uintptr_t addr, int size);
 void shadow_define(uintptr_t addr, int size);
 void shadow_copy(uintptr_t to, uintptr_t from, size_t size);
 void shadow_undo(struct thread *t, uint32_t since);
-void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc);
-size_t shadow_usable(const void *p);
-void shadow_free(void *p, uint64_t pc);
-void shadow_end(void); /* leaks */
-char *shadow_stack(int t);
-bool shadow_block_of(uintptr_t addr, uintptr_t *start, size_t *size, uint64_t *pc);
 
 struct access {
     uintptr_t addr;
@@ -396,13 +356,13 @@ extern int shadow_logged;
 
 /* ---- spin.c ---- */
 
-void spin_init(const void *from, const void *to);
 uint64_t spin_state(struct thread *t);
 void spin_log(struct thread *t, uintptr_t addr, size_t size);
 void spin_shoot(struct thread *t);
 enum skip spin_skips(struct thread *t);
 bool spin_rewind(struct thread *t, int since);
 bool spin_waits(const struct thread *t);
+bool spin_sleeps(struct thread *t);
 bool spin_hopeless(const struct thread *t);
 void spin_learn(const struct thread *t);
 void spin_forget(void);
@@ -419,11 +379,25 @@ void lost_access(const struct event *e, uintptr_t addr, size_t size, bool write,
 void lost_end(void);
 void lost_stack(int t, bool shared);
 
-/* ---- errors, main.c ---- */
+/* ---- search.c ---- */
+
+struct found { /* what --search has seen */
+    uint64_t runs, distinct, once; /* once: executions seen in one run only */
+    uint64_t failing;              /* number of the run that failed */
+};
+
+extern struct found found;
+void search_all(void);
+void search_smaller(void (*diagnose)(void));
+int search_picks(const struct event *e, int count, bool values);
+bool search_goes(struct thread *t);
+struct thread *search_next(bool (*enabled)(struct thread *t));
+
+/* ---- check.c ---- */
 
 enum error {
     ERR_NONE, ERR_ASSERT, ERR_RACE, ERR_UNINIT, ERR_FREED, ERR_DOUBLE_FREE, ERR_BAD_FREE, ERR_BOUNDS, ERR_LEAK,
-    ERR_ALLOCATION, ERR_MUTEX, ERR_DEADLOCK, ERR_LIVELOCK, ERR_BLOCKING, ERR_CRASH, ERR_THREAD, ERR_LIN, ERR_UNSUPPORTED, ERR_DIVERGED,
+    ERR_ALLOCATION, ERR_MUTEX, ERR_DEADLOCK, ERR_LIVELOCK, ERR_BLOCKING, ERR_CRASH, ERR_THREAD, ERR_LIN, ERR_SHOWN, ERR_UNSUPPORTED, ERR_DIVERGED,
     ERR_KINDS
 };
 
@@ -446,43 +420,25 @@ extern struct failure failure;
 
 void fail(enum error kind, uint64_t pc, uintptr_t addr, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-_Noreturn void engine_bug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *error_name(enum error kind);
-#pragma GCC visibility push(default)
-void lade_explore_failed(void);
-#pragma GCC visibility pop
 
 struct options {
     enum model model;
-    bool outcomes, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
+    bool outcomes, search, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
     int jobs;
     int bound;          /* most events of one thread */
     int unroll;         /* most events of one call site in one thread, or 0 */
     long low, high;     /* values of a nondeterministic integer */
     double timeout;
-    uint64_t most;      /* executions */
-    const char *json[4], *save, *replay, *entry;
+    double seconds;     /* of --search */
+    uint64_t seed;
+    uint64_t most;      /* executions; of --search: runs */
+    const char *json[4], *save, *replay, *entry, *show;
     int jsons;
     int stop_thread, stop_at;
 };
 
 extern struct options options;
-
-/* ---- symbol.c ---- */
-
-struct site {
-    uint64_t pc;
-    const char *file, *function;
-    int line, column;
-};
-
-void symbol_init(const void *from, const void *to);
-size_t symbol_sites(void);
-struct site symbol_nth(size_t i);
-struct site symbol_site(uint64_t pc);
-uintptr_t symbol_function(const char *name);
-const char *symbol_name(uintptr_t addr);             /* these two: overwritten by every fourth call */
-const char *symbol_line(const char *file, int line);
 
 /* ---- outcome.c ---- */
 
@@ -517,6 +473,7 @@ void trace_print(FILE *out);
 const char *trace_event(const struct event *e);
 void trace_sentence(char *out, size_t room);
 int *trace_order(int *count);
+int trace_switches(void);
 void report_write(const char *path, const char *verdict, double seconds);
 void trace_partner(void);
 bool trace_hidden(const struct event *e);
@@ -540,23 +497,14 @@ extern struct used_site *used_sites;
 extern int used_site_count;
 void explore_note_site(const struct request *q);
 
-/* ---- share.c ---- */
-
-void share_save(const char *path);
-bool share_load(const char *path, struct graph *g);
-bool share_start(void);
-bool share_hungry(void);
-bool share_stopped(void);
-bool share_give(const struct graph *g, const void *item, size_t size);
-bool share_take(struct graph *g, void *item, size_t size);
-bool share_finish(bool failed, int *code);
-
 /* ---- lin.c ---- */
 
 void lin_begin_run(void);
 void lin_specify(size_t size, bool (*step_function)(void *, int, long, long), uint64_t pc);
 bool lin_active(void);
 void lin_check(void);
+
+#include "program.h"
 
 #pragma GCC visibility pop
 

@@ -125,6 +125,8 @@ static bool may_revisit(int read, int w)
 
 static void push_revisits(int w)
 {
+    if (options.search) /* which goes through no alternatives in order */
+        return;
     for (int r = ev(w)->prev; r >= 0; r = ev(r)->prev)
         if (ev(r)->kind == E_READ && !in_clock(&ev(w)->porf, ev(r)) && may_revisit(r, w))
             push(C_REVISIT, w, 0, r, false);
@@ -249,10 +251,7 @@ static int locate(const struct thread *t)
     word now = read_memory(q->addr, q->size); /* also if only the engine uses the value: the address must be valid */
     int loc = graph_place(G, q->addr, life_of(q), q->size, is_lock(q->op) ? 0 : now, &clash);
 
-    if (run_is_thread_local(q->addr))
-        fail(ERR_UNSUPPORTED, q->pc, q->addr, "atomic access to a thread-local variable");
-    if (q->size == sizeof(uintptr_t) && run_is_thread_local((uintptr_t)q->operand))
-        fail(ERR_UNSUPPORTED, q->pc, q->addr, "the address of a thread-local variable goes to other threads");
+    program_check(q);
     if (clash)
         fail(ERR_UNSUPPORTED, q->pc, q->addr, "atomic accesses of different sizes to one address");
     if (q->addr & (q->size - 1u))
@@ -428,10 +427,16 @@ void explore_note_site(const struct request *q)
     used_sites[used_site_count++] = (struct used_site){q->pc, q->op, q->order, q->fail_order, q->weakened, false};
 }
 
+static void add_picked(struct thread *t);
+
 bool explore_add(int t)
 {
     int before = top->count;
     explore_note_site(&thread[t].req);
+    if (options.search) {
+        add_picked(&thread[t]);
+        return true;
+    }
     bool placed = add_event(&thread[t]);
 
     split_weight(before);
@@ -556,6 +561,20 @@ static bool take_revisit(const struct item *c)
     return placed;
 }
 
+static bool take(const struct item *c)
+{
+    switch (c->kind) {
+    case C_REVISIT:
+        return take_revisit(c);
+    case C_READ:
+        return take_read(c);
+    case C_PLACE:
+        return take_place(c);
+    default:
+        return take_value(c);
+    }
+}
+
 /* Backtracks to the newest alternative that can be taken; false when there is none left. */
 static bool backtrack(void)
 {
@@ -569,13 +588,9 @@ static bool backtrack(void)
         }
         struct item c = top->item[--top->count];
         int before = top->count;
-        bool placed;
         weight = c.weight;
         graph_cut(G, c.stamp);
-        if (c.kind == C_REVISIT)
-            placed = take_revisit(&c);
-        else
-            placed = c.kind == C_READ ? take_read(&c) : c.kind == C_PLACE ? take_place(&c) : take_value(&c);
+        bool placed = take(&c);
         if (c.kind != C_REVISIT)
             split_weight(before);
         if (placed)
@@ -585,6 +600,66 @@ static bool backtrack(void)
     if (frames)
         statistics.cut |= CUT_TIME;
     return false;
+}
+
+/* ---- executions at random (search.c) ---- */
+
+/* The alternatives that the search may take instead of the newest value or position, moved to the front. */
+static int candidates(const struct event *e, bool *values)
+{
+    int n = 0;
+
+    *values = false;
+    for (int i = 0; i < top->count; i++)
+        *values |= top->item[i].kind == C_VALUE;
+    for (int i = 0; i < top->count; i++) {
+        struct item c = top->item[i];
+        if (*values ? c.kind != C_VALUE : (e->flags & F_WAITS) && !c.spurious)
+            continue;
+        top->item[i] = top->item[n];
+        top->item[n++] = c;
+    }
+    return n;
+}
+
+/* Adds the event of the thread with the newest value or position, or one of the alternatives. */
+static void add_picked(struct thread *t)
+{
+    int stamp = G->count;
+    bool values;
+
+    add_event(t);
+    int count = candidates(ev(stamp), &values), n = search_picks(ev(stamp), count, values);
+    if (n < count) {
+        struct item c = top->item[n];
+        graph_cut(G, c.stamp);
+        if (!take(&c)) { /* inconsistent; the newest never is */
+            int newest = ev(c.stamp)->loc >= 0 ? G->place[ev(c.stamp)->loc].count - 1 : 0;
+            graph_cut(G, c.stamp);
+            c.pos = c.kind == C_VALUE ? 0 : newest;
+            c.spurious = false;
+            take(&c);
+        }
+    }
+    top->count = 0;
+}
+
+/* Whether the thread's lock or the like would wait, for what the newest value is. */
+bool explore_waits(const struct thread *t)
+{
+    const struct request *q = &t->req;
+    struct event e = {.op = q->op, .size = q->size, .operand = q->operand};
+    int loc = locate(t), newest = G->place[loc].mo[G->place[loc].count - 1];
+
+    return model_waits(&e, newest == INIT ? G->place[loc].init : ev(newest)->value);
+}
+
+/* An empty graph, for the next execution. */
+void explore_empty(void)
+{
+    frames = 0;
+    G = &frame_push()->graph;
+    graph_reset(G);
 }
 
 /* Another process is idle: it gets the oldest choice, with the graph to take it on. */

@@ -84,13 +84,13 @@ struct event *graph_add(struct graph *g, int t)
 
 /* The global numbering of locations, shared by all graphs so that a number means the same address everywhere. */
 static struct {
-    uintptr_t *addr;
+    uint64_t *addr;
     int count, room;
     int32_t *hash;
     int hash_room;
 } atlas;
 
-static int atlas_find(uintptr_t addr)
+static int atlas_find(uint64_t addr)
 {
     if (atlas.count * 2 >= atlas.hash_room) {
         atlas.hash_room = atlas.hash_room ? atlas.hash_room * 2 : 1024;
@@ -115,7 +115,7 @@ static int atlas_find(uintptr_t addr)
     }
     if (atlas.count == INT16_MAX)
         engine_bug("more than %d atomic locations", INT16_MAX);
-    atlas.addr = grow(atlas.addr, &atlas.room, atlas.count + 1, sizeof(uintptr_t));
+    atlas.addr = grow(atlas.addr, &atlas.room, atlas.count + 1, sizeof(uint64_t));
     atlas.addr[atlas.count] = addr;
     atlas.hash[h % (size_t)atlas.hash_room] = ++atlas.count;
     return atlas.count - 1;
@@ -132,7 +132,7 @@ static void places_up_to(struct graph *g, int id)
 
 static int place_id(struct graph *g, uintptr_t addr, int life)
 {
-    int id = atlas_find(addr | (uintptr_t)life << 48); /* addresses have 47 bits */
+    int id = atlas_find(addr | (uint64_t)life << 48); /* addresses have 47 bits */
     places_up_to(g, id);
     return id;
 }

@@ -80,6 +80,8 @@ void outcome_end(void)
         if (*p == '\n')
             *p = ' ';
     outcome_count(text, 1);
+    if (options.show && !strcmp(text, options.show))
+        fail(ERR_SHOWN, 0, 0, "%s", text);
 }
 
 static int by_text(const void *a, const void *b)

@@ -176,6 +176,10 @@ void report_write(const char *path, const char *verdict, double seconds)
     fprintf(out, "  \"seconds\": %.6f, \"longest_graph\": %d, \"deepest_revisit\": %d, \"bound_hit\": %s,\n", seconds,
             statistics.longest, statistics.frames, statistics.cut ? "true" : "false");
     fprintf(out, "  \"stops\": %d, \"repeated\": %llu,\n", statistics.stops, (unsigned long long)statistics.again);
+    if (options.search)
+        fprintf(out, "  \"search\": {\"runs\": %llu, \"distinct\": %llu, \"once\": %llu, \"seed\": %llu, \"failing_run\": %llu},\n",
+                (unsigned long long)found.runs, (unsigned long long)found.distinct, (unsigned long long)found.once,
+                (unsigned long long)options.seed, (unsigned long long)found.failing);
     fprintf(out, "  \"weaker\": [");
     weaker_each(reason, out);
     fprintf(out, "],\n  \"covered\": [");

@@ -10,106 +10,12 @@
  */
 #include "engine.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* Dead values at a call, which its function overwrites before it reads them again (liveness.py). */
-struct dead {
-    uint64_t pc, registers; /* rbx, r12 to r15 */
-    struct {
-        int32_t offset, size; /* from the frame pointer */
-    } slot[12];
-};
-
-static struct dead *table;
-static size_t table_count;
-
-static int by_pc(const void *a, const void *b)
-{
-    const struct dead *x = a, *y = b;
-    return (x->pc > y->pc) - (x->pc < y->pc);
-}
-
-void spin_init(const void *from, const void *to)
-{
-    size_t size = from ? (size_t)((const char *)to - (const char *)from) : 0;
-
-    table = malloc(size + 1);
-    if (!table)
-        engine_bug("out of memory");
-    memcpy(table, from, size);
-    table_count = size / sizeof *table;
-    qsort(table, table_count, sizeof *table, by_pc);
-}
-
-/* Clears the dead slots of one frame in a copy of the stack; returns the mask of dead registers. */
-static uint64_t clear_frame(char *copy, size_t size, uint64_t pc, size_t frame)
-{
-    struct dead key = {.pc = pc};
-    const struct dead *d = bsearch(&key, table, table_count, sizeof *table, by_pc);
-
-    if (!d)
-        return 0;
-    for (int i = 0; i < 12 && d->slot[i].size; i++) {
-        size_t at = frame + (size_t)(intptr_t)d->slot[i].offset;
-        if (at < size && at + (size_t)d->slot[i].size <= size)
-            memset(copy + at, 0, (size_t)d->slot[i].size);
-    }
-    return d->registers;
-}
-
-/* Walks the frames of the program's functions, innermost first. Only that one's registers are known to be its own. */
-static void clear_dead(char *copy, size_t size, const struct thread *t)
-{
-    uint64_t *saved = (uint64_t *)(void *)copy; /* r15 r14 r13 r12 rbx rbp, as switch.S pushes them */
-    uint64_t frame = saved[5], pc = t->req.pc, dead = 0;
-    bool first = true;
-
-    while (frame >= (uintptr_t)t->sp && frame + 16 <= (uintptr_t)t->stack_high) {
-        size_t at = frame - (uintptr_t)t->sp;
-        uint64_t up, registers = clear_frame(copy, size, pc, at);
-        memcpy(&pc, copy + at + 8, 8);
-        memcpy(&up, copy + at, 8);
-        if (first)
-            dead = registers;
-        first = false;
-        if (up <= frame)
-            break;
-        frame = up;
-    }
-    for (int i = 0; i < 5; i++) /* rbx is saved[4], r12 saved[3] and so on */
-        if (dead >> i & 1)
-            saved[4 - i] = 0;
-}
-
-/* The stack of a parked thread holds its callee-saved registers too, so it is the whole state. */
-static uint64_t state_of(const struct thread *t)
-{
-    static _Alignas(16) char copy[STACK_SIZE];
-    size_t size = (size_t)(t->stack_high - (char *)t->sp);
-    uint64_t h = t->req.pc * 0x9e3779b97f4a7c15u ^ t->effects;
-
-    memcpy(copy, t->sp, size);
-    clear_dead(copy, size, t);
-    for (size_t i = 0; i + 8 <= size; i += 8) {
-        uint64_t w;
-        memcpy(&w, copy + i, 8);
-        h = (h ^ w) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-    }
-    h = (h ^ (uint64_t)t->req.addr) * 0xff51afd7ed558ccdu;
-    h = (h ^ (uint64_t)t->req.operand) * 0xff51afd7ed558ccdu;
-    h = (h ^ (uint64_t)t->req.expected) * 0xff51afd7ed558ccdu;
-    h = (h ^ (uint64_t)(uintptr_t)t->req.out) * 0xff51afd7ed558ccdu;
-    h = (h ^ (uint64_t)((unsigned)t->req.order << 8 | t->req.fail_order)) * 0xff51afd7ed558ccdu; /* these may be variables */
-    h = (h ^ (uint64_t)(unsigned)t->error) * 0xff51afd7ed558ccdu; /* library functions set it without a plain store */
-    return h ^ h >> 29;
-}
 
 uint64_t spin_state(struct thread *t)
 {
     if (!t->hashed)
-        t->hash = state_of(t);
+        t->hash = program_state(t);
     t->hashed = true;
     return t->hash;
 }
@@ -237,7 +143,7 @@ static bool bare(const struct thread *t)
 /* A plain store to memory that others may access is about to happen. */
 void spin_log(struct thread *t, uintptr_t addr, size_t size)
 {
-    if (t->stores == STORED || size > sizeof(word) || run_is_thread_local(addr))
+    if (t->stores == STORED || size > sizeof(word) || program_private(addr))
         return;
     struct stored *s = &t->stored[t->stores++];
     *s = (struct stored){.addr = addr, .size = (int)size, .old = read_memory(addr, (int)size)};
@@ -252,20 +158,12 @@ void spin_shoot(struct thread *t)
         t->shot[--t->shots] = oldest;
     }
     struct shot *s = &t->shot[t->shots++];
-    size_t size = (size_t)(t->stack_high - (char *)t->sp);
-    if (s->room < size) {
-        s->stack = realloc(s->stack, s->room = size * 2);
-        if (!s->stack)
-            engine_bug("out of memory");
-    }
-    memcpy(s->stack, t->sp, size);
     s->index = t->done;
-    s->sp = t->sp;
     s->req = t->req;
     s->effects = t->effects;
     s->stores = t->stores;
-    s->error = t->error;
     s->prints = t->prints;
+    program_shoot(t, s);
 }
 
 static int strength(int order)
@@ -292,7 +190,7 @@ static bool retries(struct thread *t)
         struct clock without = acquired(t, s->index);
         if (last->rf >= 0 && order_acquires(order_of(e)))
             clock_join(&without, &ev(last->rf)->rel);
-        if (loses_order(t, s->index, without) || !run_guess(t, s, last->value))
+        if (loses_order(t, s->index, without) || !program_same_with(t, s, last->value))
             continue;
         t->spin_from = s->index;
         return true;
@@ -317,13 +215,21 @@ static bool begins_iteration(int op)
     return op == OP_LOCK || op == OP_RLOCK || op == OP_TAKE || op == OP_PEEK || op == OP_TRYLOCK || op == OP_TRYRLOCK || op == OP_TRYTAKE;
 }
 
+/* The thread is parked: whether its last iteration only waited. */
+static bool waited(struct thread *t)
+{
+    int op = t->req.op;
+
+    return ((op <= OP_CAS && op != OP_STORE) || begins_iteration(op)) && repeats(t, spin_state(t));
+}
+
 /* The thread is parked: whether its last iteration can be omitted. */
 enum skip spin_skips(struct thread *t)
 {
     int op = t->req.op;
     enum skip skip = SKIP_NOT;
 
-    if (((op <= OP_CAS && op != OP_STORE) || begins_iteration(op)) && repeats(t, spin_state(t)))
+    if (waited(t))
         skip = bare(t) ? SKIP_BARE : SKIP_WAIT;
     else if ((op <= OP_UNLOCK || op == OP_FENCE || op == OP_ASSUME || op == OP_END) && retries(t))
         skip = SKIP_RETRY;
@@ -392,6 +298,33 @@ bool spin_rewind(struct thread *t, int since)
         t->touches--;
     explore_undo(from);
     return true;
+}
+
+/*
+ * With --search: whether the last iteration of the thread only waited, with values that are still the newest. Retries count
+ * only in a thread that has taken many steps: most end soon.
+ */
+bool spin_sleeps(struct thread *t)
+{
+    if (t->done > LONG && t->done % LONG == 0)
+        t->shots = t->stores = 0; /* what is kept of the last iterations has limits: it begins anew */
+    if (t->done > LONG ? spin_skips(t) == SKIP_NOT : !waited(t))
+        return false;
+    t->awaited = 0;
+    for (int i = t->spin_from; i < t->done; i++) {
+        const struct event *e = ev(G->thread[t->id].at[i]);
+        if (e->kind == E_CHOICE || (e->flags & F_SPURIOUS) || t->awaited == LOOP) {
+            t->awaited = 0;
+            return false;
+        }
+        if (e->kind == E_READ) {
+            t->awaits[t->awaited].loc = e->loc;
+            t->awaits[t->awaited++].value = e->value;
+        }
+    }
+    if (!spin_waits(t))
+        t->awaited = 0;
+    return t->awaited > 0;
 }
 
 /* Whether the newest values are still those that the loop waits on. */

@@ -20,7 +20,7 @@ static const char *value_text(word v)
     static char text[8][48];
     static int turn;
     char *out = text[turn = (turn + 1) % 8];
-    uintptr_t p = (uintptr_t)v;
+    uint64_t p = (uint64_t)v;
 
     if (v >> 64)
         snprintf(out, sizeof *text, "0x%lx%016lx", (unsigned long)(v >> 64), (unsigned long)v);
@@ -30,10 +30,10 @@ static const char *value_text(word v)
         snprintf(out, sizeof *text, "%d", (int)v);
     else if (p > UINT64_MAX - 1000000)
         snprintf(out, sizeof *text, "%ld", (long)p);
-    else if (symbol_name(p)[0] != '0')
-        snprintf(out, sizeof *text, "&%.40s", symbol_name(p));
-    else
-        snprintf(out, sizeof *text, "0x%lx", (unsigned long)p);
+    else {
+        const char *name = symbol_name((uintptr_t)p);
+        snprintf(out, sizeof *text, "%s%.40s", name[0] == '0' ? "" : "&", name);
+    }
     return out;
 }
 
@@ -48,11 +48,7 @@ bool trace_hidden(const struct event *e)
     return (e->kind == E_WRITE && (e->flags & F_RMW)) || e->op == OP_AGAIN;
 }
 
-/* Whether the store happens after the load. Then the load could not have read it, and did not miss it. */
-static bool comes_after(int store, const struct event *load)
-{
-    return in_clock(&ev(store)->hb, load);
-}
+static int missed(const struct event *load, int *first);
 
 static void list_threads(word set, char *out, size_t room)
 {
@@ -100,8 +96,10 @@ static void describe_lock(const struct event *e, const char *x, const char *v, c
 
 static void describe_read(const struct event *e, char *out, size_t room)
 {
-    const char *x = symbol_name(G->place[e->loc].addr), *order = order_name(e->order);
-    const char *v = value_short(e->value, e->size);
+    const char *order = order_name(e->order), *v = value_short(e->value, e->size);
+    char x[200]; /* symbol_name overwrites its result, and values may be names too */
+
+    snprintf(x, sizeof x, "%s", symbol_name(G->place[e->loc].addr));
 
     if (is_lock(e->op)) {
         describe_lock(e, x, v, out, room);
@@ -118,20 +116,20 @@ static void describe_read(const struct event *e, char *out, size_t room)
 
 const char *trace_event(const struct event *e)
 {
-    static char out[256];
+    static char out[600];
+    char name[200];
 
     out[0] = 0;
+    snprintf(name, sizeof name, "%s", e->kind == E_WRITE ? symbol_name(G->place[e->loc].addr) : "");
     switch (e->kind) {
     case E_READ:
         describe_read(e, out, sizeof out);
         break;
     case E_WRITE:
         if (e->op == OP_UNLOCK)
-            snprintf(out, sizeof out, "%s %s", e->value == destroyed(e->size) ? "destroy" : e->order == RELAXED ? "init" : "unlock",
-                     symbol_name(G->place[e->loc].addr));
+            snprintf(out, sizeof out, "%s %s", e->value == destroyed(e->size) ? "destroy" : e->order == RELAXED ? "init" : "unlock", name);
         else
-            snprintf(out, sizeof out, "%s = %s %s", symbol_name(G->place[e->loc].addr), value_short(e->value, e->size),
-                     e->op == OP_PLAIN ? "plain" : order_name(e->order));
+            snprintf(out, sizeof out, "%s = %s %s", name, value_short(e->value, e->size), e->op == OP_PLAIN ? "plain" : order_name(e->order));
         break;
     case E_FENCE:
         snprintf(out, sizeof out, "fence %s", order_name(e->order));
@@ -156,10 +154,8 @@ const char *trace_event(const struct event *e)
         break;
     }
     if (e->kind == E_READ && !(e->flags & F_RMW) && !is_lock(e->op)) {
-        int newer = 0;
+        int first, newer = missed(e, &first);
         size_t n = strlen(out);
-        for (int i = pos_of(e) + 1; i < G->place[e->loc].count; i++)
-            newer += !comes_after(G->place[e->loc].mo[i], e);
         if (newer > 0)
             snprintf(out + n, sizeof out - n, " (stale: %d newer)", newer);
     }
@@ -170,29 +166,91 @@ const char *trace_event(const struct event *e)
     return out;
 }
 
-/* Stamps in an order that extends program order and reads-from; the caller frees. */
+/* ---- the order in which events are shown ---- */
+
+static int done[MAX_THREADS]; /* how many events of each thread are shown so far */
+
+static bool is_shown(int stamp)
+{
+    return stamp < 0 || done[ev(stamp)->thread] > ev(stamp)->index;
+}
+
+/* Whether a store or a load may come next in an interleaving: whatever is older at its location is shown already. */
+static bool in_turn(const struct event *e)
+{
+    if (e->kind == E_READ || e->kind == E_WRITE)
+        for (int x = G->place[e->loc].last; x >= 0; x = ev(x)->prev) {
+            const struct event *a = ev(x);
+            bool before = a->kind == E_WRITE ? a->pos < pos_of(e) : e->kind == E_WRITE && pos_of(a) < e->pos;
+            if (before && a != e && !is_shown(x) && !(a->thread == e->thread && (a->flags & F_RMW)))
+                return false;
+        }
+    return !(e->kind == E_READ && (e->flags & F_RMW)) || in_turn(ev(G->thread[e->thread].at[e->index + 1]));
+}
+
+/* How well the next event of the thread fits: 0 not possible yet, 1 a load or store comes too late or too early, 2 in turn. */
+static int fits(int t)
+{
+    if (done[t] >= G->thread[t].count)
+        return 0;
+    const struct event *e = ev(G->thread[t].at[done[t]]);
+    if (e->rf >= 0 && !is_shown(e->rf))
+        return 0;
+    return in_turn(e) ? 3 : e->kind == E_WRITE ? 2 : 1;
+}
+
+/*
+ * Stamps in an order that extends program order and reads-from, and is an interleaving if there is one that explains the
+ * execution; with few changes of thread. The caller frees.
+ */
 int *trace_order(int *count)
 {
-    int *out = malloc((size_t)(G->count + 1) * sizeof *out), n = 0, done[MAX_THREADS] = {0};
-    bool moved = true;
+    int *out = malloc((size_t)(G->count + 1) * sizeof *out), n = 0, t = 0;
 
     if (!out)
         engine_bug("out of memory");
-    while (moved) {
-        moved = false;
-        for (int s = 0; s < G->count; s++) {
-            const struct event *e = ev(s);
-            if (e->index != done[e->thread])
-                continue;
-            if (e->rf >= 0 && done[ev(e->rf)->thread] <= ev(e->rf)->index)
-                continue;
-            done[e->thread]++;
-            out[n++] = s;
-            moved = true;
-        }
+    memset(done, 0, sizeof done);
+    for (;;) {
+        int best = t;
+        for (int i = 0; i < G->threads && fits(best) < 3; i++)
+            if (fits(i) > fits(best))
+                best = i;
+        if (!fits(best))
+            break;
+        t = best;
+        do
+            out[n++] = G->thread[t].at[done[t]++];
+        while (ev(out[n - 1])->kind == E_READ && (ev(out[n - 1])->flags & F_RMW));
     }
     *count = n;
     return out;
+}
+
+/* How often the thread changes in that order. */
+int trace_switches(void)
+{
+    int count, *order = trace_order(&count), n = 0;
+
+    for (int i = 1; i < count; i++)
+        n += ev(order[i])->thread != ev(order[i - 1])->thread;
+    free(order);
+    return n;
+}
+
+/* How many newer stores are shown before the load, and the first of them. */
+static int missed(const struct event *load, int *first)
+{
+    int count, *order = trace_order(&count), n = 0;
+
+    for (int i = 0; i < count && ev(order[i]) != load; i++) {
+        const struct event *w = ev(order[i]);
+        if (w->kind != E_WRITE || w->loc != load->loc || w->pos <= pos_of(load))
+            continue;
+        if (!n++ || w->pos < ev(*first)->pos)
+            *first = order[i];
+    }
+    free(order);
+    return n;
 }
 
 /* The logged plain access of a thread that took part in the failure, or NULL. */
@@ -267,6 +325,24 @@ static bool missing_link(char *out, size_t room, int from, int epoch, int to, in
     return false;
 }
 
+/* The loads that miss a store, each line once; at most two. */
+static void stale_sentence(char *out, size_t room)
+{
+    uint64_t told[2];
+    size_t n = 0;
+    int tell = 0, next;
+
+    out[0] = 0;
+    for (int s = 0; s < G->count && n + 1 < room && tell < 2; s++) {
+        const struct event *e = ev(s);
+        if (e->kind != E_READ || (e->flags & F_RMW) || is_lock(e->op) || !missed(e, &next) || (tell && told[0] == e->pc))
+            continue;
+        told[tell] = e->pc;
+        n += (size_t)snprintf(out + n, room - n, "%sthe load at %s (T%d) misses the store at %s (T%d), which nothing orders before it",
+                              tell++ ? "; " : "", where(e->pc), e->thread, where(ev(next)->pc), ev(next)->thread);
+    }
+}
+
 static void race_sentence(char *out, size_t room)
 {
     char link[400];
@@ -280,24 +356,9 @@ static void race_sentence(char *out, size_t room)
         return;
     if (missing_link(link, sizeof link, failure.other_thread, failure.other_epoch, me, upto))
         snprintf(out + n, room - n, ": %s", link);
-    else
-        snprintf(out + n, room - n, ": T%d reads nothing that T%d wrote after that", me, failure.other_thread);
-}
-
-static void stale_sentence(char *out, size_t room)
-{
-    size_t n = 0;
-
-    out[0] = 0;
-    for (int s = 0; s < G->count && n + 1 < room; s++) {
-        const struct event *e = ev(s);
-        if (e->kind != E_READ || (e->flags & F_RMW) || is_lock(e->op) || pos_of(e) == G->place[e->loc].count - 1)
-            continue;
-        int next = G->place[e->loc].mo[pos_of(e) + 1];
-        if (comes_after(next, e))
-            continue;
-        n += (size_t)snprintf(out + n, room - n, "%sthe load at %s (T%d) may miss the store at %s (T%d), which nothing orders before it",
-                              n ? "; " : "", where(e->pc), e->thread, where(ev(next)->pc), ev(next)->thread);
+    else {
+        stale_sentence(link, sizeof link);
+        snprintf(out + n, room - n, ": %s", link[0] ? link : "no load of the one reads what the other stored after that");
     }
 }
 
@@ -335,7 +396,9 @@ void trace_sentence(char *out, size_t room)
 
 /* ---- the columns ---- */
 
-enum { WIDTH = 34 };
+enum { LEAST = 26, MOST = 60, SOURCE = 100 }; /* characters of a column, of a source line */
+
+static int width;
 
 static void row(FILE *out, int t, const char *text, uint64_t pc, bool mark)
 {
@@ -344,9 +407,15 @@ static void row(FILE *out, int t, const char *text, uint64_t pc, bool mark)
 
     fprintf(out, "%s", mark ? "=> " : "   ");
     for (int i = 0; i < run_threads(); i++)
-        fprintf(out, "%-*.*s", WIDTH, WIDTH - 1, i == t ? text : i ? "|" : "|");
-    if (s.file)
-        fprintf(out, "%s:%d  %.70s", base ? base + 1 : s.file, s.line, symbol_line(s.file, s.line));
+        fprintf(out, "%-*.*s", width, width - 1, i == t ? text : i ? "|" : "|");
+    if (s.file) {
+        const char *line = symbol_line(s.file, s.line);
+        int n = (int)strlen(line);
+        if (n > SOURCE)
+            for (n = SOURCE; n > SOURCE / 2 && line[n] != ' ' && line[n] != '('; n--)
+                ;
+        fprintf(out, "%s:%d  %.*s%s", base ? base + 1 : s.file, s.line, n, line, line[n] ? " ..." : "");
+    }
     fprintf(out, "\n");
 }
 
@@ -383,9 +452,14 @@ void trace_print(FILE *out)
     int count, *order = trace_order(&count);
     bool told = false;
 
+    width = LEAST;
+    for (int i = 0; i < count; i++) {
+        int n = trace_hidden(ev(order[i])) ? 0 : (int)strlen(trace_event(ev(order[i]))) + 2;
+        width = n > MOST ? MOST : n > width ? n : width;
+    }
     fprintf(out, "\n   ");
     for (int t = 0; t < run_threads(); t++)
-        fprintf(out, "T%-*d", WIDTH - 1, t);
+        fprintf(out, "T%-*d", width - 1, t);
     fprintf(out, "\n");
     for (int i = 0; i < count; i++) {
         const struct event *e = ev(order[i]);
@@ -399,7 +473,7 @@ void trace_print(FILE *out)
     }
     if (failure.kind == ERR_RACE && trace_other() && !told)
         row(out, failure.other_thread, trace_other(), failure.other_pc, true);
-    if (failure.kind != ERR_RACE || !failure.atomic)
+    if (failure.kind != ERR_SHOWN && (failure.kind != ERR_RACE || !failure.atomic))
         row(out, failure.thread, trace_failure(), failure.pc, true);
     fprintf(out, "\n");
     free(order);

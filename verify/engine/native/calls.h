@@ -3,7 +3,7 @@
 #ifndef LADE_CALLS_H
 #define LADE_CALLS_H
 
-#include "engine.h"
+#include "native.h"
 
 #define X(NAME) lade_x_##NAME
 /* Address of the call; also records where the program's own part of the stack ends. */

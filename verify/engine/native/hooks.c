@@ -4,7 +4,7 @@
  * atomic operation. Atomic hooks fill in a request and end in step(), as a tail call, so that they leave no stack
  * frame.
  */
-#include "engine.h"
+#include "native.h"
 
 #include <stdlib.h>
 #include <string.h>

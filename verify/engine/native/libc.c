@@ -26,7 +26,7 @@ static int spawn(unsigned long *handle, void *(*start)(void *), int (*start11)(v
 
     if (t < 0)
         fail(ERR_UNSUPPORTED, pc, 0, "more than %d threads in one execution, those that have ended included", MAX_THREADS);
-    if (run_is_thread_local((uintptr_t)arg))
+    if (program_private((uintptr_t)arg))
         fail(ERR_UNSUPPORTED, pc, 0, "the address of a thread-local variable goes to other threads");
     thread[t].start = start;
     thread[t].start11 = start11;

@@ -2,7 +2,7 @@
 /*
  * Options, limits, the verdict. The program under test is linked with a stub whose main calls lade_explore_main.
  */
-#include "engine.h"
+#include "native.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -13,26 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-struct options options = {.model = RC11, .leaks = true, .liveness = true, .races = true, .spurious = true, .spin = true,
-                          .uninit = true, .jobs = 1, .bound = 2000, .high = 1, .stop_thread = -1};
-struct failure failure;
 
 static double started;
-volatile bool time_is_up;
 static volatile bool ticked;
-
-static const char *const error_names[ERR_KINDS] = {
-    [ERR_NONE] = "none", [ERR_ASSERT] = "assertion", [ERR_RACE] = "race", [ERR_UNINIT] = "uninitialised",
-    [ERR_FREED] = "use-after-free", [ERR_DOUBLE_FREE] = "double-free", [ERR_BAD_FREE] = "invalid-free",
-    [ERR_BOUNDS] = "out-of-bounds", [ERR_LEAK] = "leak", [ERR_ALLOCATION] = "allocation", [ERR_MUTEX] = "mutex", [ERR_DEADLOCK] = "deadlock",
-    [ERR_LIVELOCK] = "livelock", [ERR_BLOCKING] = "blocking", [ERR_CRASH] = "crash", [ERR_THREAD] = "thread",
-    [ERR_LIN] = "linearizability", [ERR_UNSUPPORTED] = "unsupported", [ERR_DIVERGED] = "nondeterministic",
-};
-
-const char *error_name(enum error kind)
-{
-    return error_names[kind];
-}
 
 static double now(void)
 {
@@ -41,28 +24,19 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double elapsed(void)
+{
+    return now() - started;
+}
+
 /* A place for a breakpoint. */
 __attribute__((noinline, visibility("default"))) void lade_explore_failed(void)
 {
     __asm__ volatile("");
 }
 
-/* Records a failure. Does not return when called by a thread of the program; returns when called by the engine. */
-void fail(enum error kind, uint64_t pc, uintptr_t addr, const char *format, ...)
+void program_failed(void)
 {
-    if (guessing)
-        guess_stop();
-    if (!failure.kind) {
-        va_list list;
-        va_start(list, format);
-        vsnprintf(failure.text, sizeof failure.text, format, list);
-        va_end(list);
-        failure.kind = kind;
-        failure.pc = pc;
-        failure.addr = addr;
-        if (self)
-            failure.thread = self->id;
-    }
     lade_explore_failed();
     if (self)
         run_abandon();
@@ -77,54 +51,6 @@ void engine_bug(const char *format, ...)
     fprintf(stderr, "\n");
     va_end(list);
     _exit(4);
-}
-
-/* ---- checks on a finished run ---- */
-
-/* Whether a thread waits although nothing can change. */
-static void check_progress(void)
-{
-    struct thread *spins = NULL, *locks = NULL, *joins = NULL;
-    bool stopped = false;
-
-    for (int t = 0; t < run_threads(); t++) {
-        struct thread *x = &thread[t];
-        if (run_over(x))
-            continue;
-        if (x->why != WHY_STOPPED && !run_stuck(x))
-            return;
-        if (x->why == WHY_SPIN && !spins)
-            spins = x;
-        if (x->why == WHY_LOCK && !locks)
-            locks = x;
-        if (x->state == T_PARKED && x->req.op == OP_JOIN && !joins)
-            joins = x;
-        stopped |= x->why == WHY_STOPPED;
-    }
-    struct thread *who = spins ? spins : locks ? locks : joins;
-    if (!who || (who == joins && stopped))
-        return; /* a join of a stopped thread may wait forever */
-    uint64_t pc = who != locks ? who->req.pc : ev(G->thread[who->id].at[who->done - 1])->pc;
-    failure.thread = who->id;
-    if (stopped)
-        fail(ERR_BLOCKING, pc, who->req.addr, "thread %d waits for thread %d, which has been stopped", who->id,
-             options.stop_thread);
-    else if (spins)
-        fail(ERR_LIVELOCK, pc, who->req.addr, "the loop waits although nothing changes any more");
-    else if (who == locks && ev(G->thread[who->id].at[who->done - 1])->op == OP_SLEEP)
-        fail(ERR_DEADLOCK, pc, who->req.addr, "the thread waits on a condition variable that no thread is left to signal");
-    else
-        fail(ERR_DEADLOCK, pc, who->req.addr, "every thread that is left waits for a lock or for another thread");
-}
-
-void finish_run(enum outcome o)
-{
-    if (o == RUN_BLOCKED && options.liveness)
-        check_progress();
-    if (o == RUN_COMPLETE && !explore_went_on())
-        outcome_end();
-    if (o == RUN_COMPLETE && lin_active())
-        lin_check();
 }
 
 /* ---- limits and progress ---- */
@@ -170,7 +96,7 @@ static void timer_stop(void)
 
 bool stop_now(void)
 {
-    if (options.most && statistics.executions >= options.most)
+    if (options.most && !options.search && statistics.executions >= options.most)
         statistics.cut |= CUT_EXECUTIONS;
     if (time_is_up)
         statistics.cut |= CUT_TIME;
@@ -205,7 +131,9 @@ static const char *const usage_text =
     "  --weaken FILE:LINE[:COLUMN]=ORDER[,FAILURE_ORDER]\n"
     "                           change the orders of a source line, or at a column of it (repeat)\n"
     "  --order ...              the same, but the call need not be executed\n"
+    "  --search                 executions at random instead of all of them; --seconds S (10), --seed N (1)\n"
     "  --outcomes               print what complete executions print, each distinct output once\n"
+    "  --show OUTCOME           show an execution that prints it\n"
     "  --entry FUNCTION         start with this function instead of main\n"
     "  --genmc                  copy GenMC's deviations, to compare counts\n"
     "  --quiet                  no progress line\n";
@@ -225,6 +153,16 @@ static double number(const char *option, const char *text)
         snprintf(why, sizeof why, "%s takes a number above 0", option);
         usage(why);
     }
+    return n;
+}
+
+static uint64_t seed(const char *text)
+{
+    char *end;
+    uint64_t n = strtoull(text, &end, 10);
+
+    if (end == text || *end || *text == '-')
+        usage("--seed takes a number from 0 on");
     return n;
 }
 
@@ -260,7 +198,7 @@ static bool flag_option(const char *a)
         {"--all-leaks", &options.all_leaks, true}, {"--no-races", &options.races, false},
         {"--no-uninit", &options.uninit, false},
         {"--no-spurious", &options.spurious, false}, {"--no-spin", &options.spin, false},
-        {"--genmc", &options.genmc, true}, {"--outcomes", &options.outcomes, true}, {"--quiet", &options.quiet, true}, {"--stop-threads", &options.stop_threads, true},
+        {"--genmc", &options.genmc, true}, {"--search", &options.search, true}, {"--outcomes", &options.outcomes, true}, {"--quiet", &options.quiet, true}, {"--stop-threads", &options.stop_threads, true},
     };
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(a, flags[i].name)) {
@@ -298,6 +236,13 @@ static void parse(int argc, char **argv)
             options.bound = (int)number(a, v);
         else if (!strcmp(a, "--unroll"))
             options.unroll = (int)number(a, v);
+        else if (!strcmp(a, "--show")) {
+            options.show = v;
+            options.outcomes = true;
+        } else if (!strcmp(a, "--seconds"))
+            options.seconds = number(a, v);
+        else if (!strcmp(a, "--seed"))
+            options.seed = seed(v);
         else if (!strcmp(a, "--nondet"))
             range(v);
         else if (!strcmp(a, "--max-executions"))
@@ -309,6 +254,8 @@ static void parse(int argc, char **argv)
     }
     if (options.genmc)
         options.spurious = false;
+    if (options.search && (options.jobs > 1 || options.stop_threads || options.replay))
+        usage("--search goes with neither --jobs nor --stop-threads nor --replay");
     if (options.jobs > 1 && (options.outcomes || options.stop_threads))
         usage("--jobs goes with neither --outcomes nor --stop-threads");
     if (options.bound < 1 || options.bound > 30000)
@@ -363,6 +310,11 @@ static void print_failure(void)
     char why[800];
     struct site s = symbol_site(failure.pc);
 
+    if (failure.kind == ERR_SHOWN) {
+        printf("shown: %s\n", failure.text);
+        trace_print(stdout);
+        return;
+    }
     printf("error: %s: ", error_name(failure.kind));
     if (s.file)
         printf("%s:%d: ", s.file, s.line);
@@ -397,6 +349,17 @@ static void print_weaker(FILE *out, const char *reason)
     fprintf(out, "weaker: %s\n", reason);
 }
 
+/* Good (1953): the share of the runs that are alone of their kind estimates how often the next one would be new. */
+static void print_search(void)
+{
+    printf("runs: %llu\ndistinct: %llu\n", (unsigned long long)found.runs, (unsigned long long)found.distinct);
+    if (!failure.kind && found.runs)
+        printf("unseen: about %.2g %% of the next runs would be new\n", 100 * (double)found.once / (double)found.runs);
+    printf("seed: %llu\n", (unsigned long long)options.seed);
+    if (failure.kind)
+        printf("found: in run %llu\n", (unsigned long long)found.failing);
+}
+
 static int conclude(double seconds)
 {
     if (statistics.polls && statistics.tries)
@@ -405,16 +368,21 @@ static int conclude(double seconds)
      * Each blocked execution stands for others that continue; if no execution ends, there is an error. And some run
      * must have ended one way or the other; otherwise every execution was omitted.
      */
-    bool nothing = !failure.kind && !statistics.executions && !statistics.cut && !options.replay &&
+    bool nothing = !failure.kind && !statistics.executions && !statistics.cut && !options.replay && !options.search &&
                    (!statistics.blocked || (!statistics.assumed && options.liveness));
     if (nothing)
         fail(ERR_LIVELOCK, 0, 0, "no execution comes to an end");
     bool found = failure.kind && failure.kind < ERR_UNSUPPORTED;
     bool vacuous = !statistics.executions && !options.replay;
-    const char *verdict = found            ? "error"
+    bool shown = failure.kind == ERR_SHOWN;
+    if (options.show && !failure.kind)
+        printf("shown: no execution prints it\n");
+    const char *verdict = shown            ? "shown"
+                          : found          ? "error"
                           : failure.kind   ? "unsupported"
-                          : statistics.cut ? "bound"
+                          : statistics.cut && !options.search ? "bound"
                           : vacuous        ? "vacuous"
+                          : options.search ? "nothing-found"
                           : weaker()       ? "weaker"
                                            : "pass";
 
@@ -422,11 +390,15 @@ static int conclude(double seconds)
         fprintf(stderr, "\r%80s\r", "");
     if (!failure.kind && !statistics.cut && !options.replay && !weaken_used())
         return 2;
-    if (found && !nothing && !failure.hangs)
+    if (found && !nothing && !failure.hangs) {
         diagnose();
+        if (!options.replay && !options.stop_threads)
+            search_smaller(diagnose);
+    }
     if (failure.kind)
         print_failure();
-    outcome_print(stdout);
+    if (!options.show)
+        outcome_print(stdout);
     if (found && options.save)
         share_save(options.save);
     for (int i = 0; i < options.jsons; i++)
@@ -434,14 +406,18 @@ static int conclude(double seconds)
     weaker_each(print_weaker, stdout);
     for (int i = 0; i < COVER_NAMES && statistics.covered[i][0]; i++)
         printf("covered: %s\n", statistics.covered[i]);
-    if (statistics.cut)
+    if (statistics.cut & ~(options.search ? CUT_POLL : 0))
         print_bound();
     else if (vacuous && !failure.kind)
         printf("vacuous: no execution completed: every one %s\n",
                !statistics.assumed ? "waits" : options.liveness ? "failed an assume" : "failed an assume or waits");
-    printf("verdict: %s\nexecutions: %llu\nblocked: %llu\nseconds: %.3f\n", !strcmp(verdict, "weaker") ? "pass, but weaker" : verdict,
+    if (options.search)
+        print_search();
+    printf("verdict: %s\nexecutions: %llu\nblocked: %llu\nseconds: %.3f\n", !strcmp(verdict, "weaker") ? "pass, but weaker" : !strcmp(verdict, "nothing-found") ? "nothing found" : verdict,
            (unsigned long long)statistics.executions, (unsigned long long)statistics.blocked, seconds);
-    return found ? 42 : failure.kind ? 5 : statistics.cut ? 3 : vacuous ? 6 : 0;
+    if (options.show && (shown || !failure.kind))
+        return shown ? 0 : 2;
+    return found ? 42 : failure.kind ? 5 : statistics.cut && !options.search ? 3 : vacuous ? 6 : 0;
 }
 
 void end_with_parent(pid_t parent)
@@ -459,7 +435,7 @@ __attribute__((visibility("default"))) int lade_explore_main(int argc, char **ar
     if (parent)
         end_with_parent((pid_t)atol(parent)); /* the wrapper must remove it */
     symbol_init(tables[0], tables[1]);
-    spin_init(tables[2], tables[3]);
+    state_init(tables[2], tables[3]);
     weaker_init(tables[4], tables[5]);
     if (!weaken_resolve())
         return 2;
@@ -478,7 +454,10 @@ __attribute__((visibility("default"))) int lade_explore_main(int argc, char **ar
     }
     bool begins = share_start();
     timer_start();
-    explore_all(begins);
+    if (options.search)
+        search_all();
+    else
+        explore_all(begins);
     if (options.stop_threads && !failure.kind && !statistics.cut)
         stop_each();
     timer_stop();

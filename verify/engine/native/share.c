@@ -5,7 +5,7 @@
  * A work item is a graph and one choice to take on it, and is self-contained. With --jobs the processes share memory:
  * an idle process requests work, and a process that has choices left gives away the oldest, which is the largest.
  */
-#include "engine.h"
+#include "native.h"
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
  * Names for addresses. The wrapper leaves a table of call sites in the program (return address, file, function, line, column);
  * variables and functions come from the program's own symbol table.
  */
-#include "engine.h"
+#include "native.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -104,6 +104,85 @@ static const Elf64_Sym *variable_at(uintptr_t addr)
     return NULL;
 }
 
+/* ---- names from debug information: names.py, which the wrapper sets ---- */
+
+static struct scalar {
+    char *name;       /* a heap block: of the pointer that has this type */
+    char *member, *file; /* a heap block: "-" is no member */
+    uint64_t at;      /* address; a heap block: offset */
+    uint64_t size, stride;
+    int line;
+} *scalar;
+static size_t scalars;
+
+static void take_scalar(const char *line)
+{
+    struct scalar s = {0};
+
+    if (sscanf(line, "V %lu %lu %m[^\n]", &s.at, &s.size, &s.name) != 3 &&
+        sscanf(line, "H %d %ms %lu %lu %lu %ms %ms", &s.line, &s.file, &s.stride, &s.at, &s.size, &s.name, &s.member) != 7)
+        return;
+    if (!(scalars & (scalars + 1)) && !(scalar = realloc(scalar, (2 * scalars + 2) * sizeof *scalar)))
+        engine_bug("out of memory");
+    scalar[scalars++] = s;
+}
+
+static void need_names(void)
+{
+    static bool tried;
+    char command[80], line[600];
+
+    if (tried || self || !getenv("LADE_EXPLORE_NAMES"))
+        return;
+    tried = true;
+    snprintf(command, sizeof command, "\"$LADE_EXPLORE_NAMES\" /proc/%d/exe 2>/dev/null", (int)getpid());
+    FILE *f = popen(command, "r"); /* NOLINT: the wrapper's own script */
+    while (f && fgets(line, sizeof line, f))
+        take_scalar(line);
+    if (f)
+        pclose(f);
+}
+
+static bool static_scalar(uintptr_t addr, char *out, size_t room)
+{
+    for (size_t i = 0; i < scalars; i++) {
+        const struct scalar *s = &scalar[i];
+        if (s->file || addr < s->at || addr - s->at >= s->size)
+            continue;
+        size_t n = (size_t)snprintf(out, room, "%s", s->name);
+        if (addr > s->at && n < room)
+            snprintf(out + n, room - n, "+%lu", (unsigned long)(addr - s->at));
+        return true;
+    }
+    return false;
+}
+
+/* POINTER->MEMBER, or POINTER[INDEX]; the number of the block where the line has allocated several. */
+static bool heap_scalar(uintptr_t addr, uintptr_t start, struct site site, char *out, size_t room)
+{
+    const char *base = site.file ? strrchr(site.file, '/') : NULL;
+    uint64_t offset = addr - start;
+    int number = shadow_block_number(addr);
+    char which[16] = "";
+
+    base = base ? base + 1 : site.file;
+    if (number)
+        snprintf(which, sizeof which, "(%d)", number);
+    for (size_t i = 0; i < scalars && base; i++) {
+        const struct scalar *s = &scalar[i];
+        if (!s->file || s->line != site.line || strcmp(s->file, base) || offset % s->stride < s->at || offset % s->stride - s->at >= s->size)
+            continue;
+        unsigned long index = offset / s->stride, rest = offset % s->stride - s->at;
+        size_t n = strcmp(s->member, "-") && !index ? (size_t)snprintf(out, room, "%s%s->%s", s->name, which, s->member)
+                   : strcmp(s->member, "-") ? (size_t)snprintf(out, room, "%s%s[%lu].%s", s->name, which, index, s->member)
+                                            : (size_t)snprintf(out, room, "%s%s[%lu]", s->name, which, index);
+        if (rest && n < room)
+            snprintf(out + n, room - n, "+%lu", rest);
+        return true;
+    }
+    return false;
+}
+
 /* A variable, a heap block or a stack, with an offset where it is not the start. */
 const char *symbol_name(uintptr_t addr)
 {
@@ -115,14 +194,18 @@ const char *symbol_name(uintptr_t addr)
     uint64_t pc;
 
     need_symbols();
+    need_names();
     const Elf64_Sym *v = variable_at(addr);
+    if (static_scalar(addr, out, sizeof *text))
+        return out;
     if (v && addr == v->st_value)
         snprintf(out, sizeof *text, "%s", names + v->st_name);
     else if (v)
         snprintf(out, sizeof *text, "%s+%lu", names + v->st_name, (unsigned long)(addr - v->st_value));
     else if (shadow_block_of(addr, &start, &size, &pc)) {
         struct site s = symbol_site(pc);
-        snprintf(out, sizeof *text, "block(line %d)+%ld", s.line, (long)(addr - start));
+        if (!heap_scalar(addr, start, s, out, sizeof *text))
+            snprintf(out, sizeof *text, "block(line %d)+%ld", s.line, (long)(addr - start));
     } else {
         for (int t = 0; t < MAX_THREADS; t++)
             if (addr >= (uintptr_t)thread[t].stack_low && addr < (uintptr_t)thread[t].stack_high) {
