@@ -101,6 +101,7 @@ class Loader:
         self, source: Any, batch: int = 128, seed: int | None = 1, *, label: str | None = None, key: str | None = None,
         group: str | None = None, classes: int = 0, ragged: Mapping[str, int] | None = None, split: Any = None,
         part: int = 0, fields: Iterable[str | Field] | None = None, transform: Sequence[Any] | None = None,
+        pack: int = 0, pack_window: int = 0, pack_samples: int = 0, longer: str = "fault",
         transform_field: str | None = None, layout: str | None = None, threads: int | None = None,
         in_order: bool = True, shuffle: bool = True, epochs: int | None = None, drop_last: bool = False,
         shard: int = 0, shards: int = 1, pad: bool = False, draw: str | None = None, weights: Any = None,
