@@ -2,6 +2,9 @@
 /* lade._lade.Loader, on which lade.Loader builds: a loader, its next batch, its state. */
 #include "package.h"
 
+#include <lade/fork.h>
+
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,21 +20,32 @@ struct loader {
     PyObject *names; /* of the tensors */
     bool has_labels;
     struct package_measure measure;
-    bool ended; /* the last batch of an epoch was returned since iteration began */
+    uint32_t generation; /* of fork */
+    atomic_bool closing; /* by any thread; others then stop waiting */
+    bool ended;          /* the last batch of an epoch was returned since iteration began */
 };
 
 #define SLICE INT64_C(50000000) /* nanoseconds that a thread waits until it checks for signals */
 
+static bool is_here(const struct loader *l)
+{
+    return l->generation == lade_fork_generation();
+}
+
 /* Locks the loader and returns the engine, or NULL with an exception. */
-static struct package_engine *lock(struct loader *l)
+static struct package_engine *lock_to(struct loader *l, bool closes)
 {
     for (;;) {
         if (!l->engine) {
             PyErr_SetString(PyExc_ValueError, "the loader is closed");
             return NULL;
         }
-        if (!package_engine_is_here(l->engine))
+        if (!is_here(l))
             return (struct package_engine *)package_raise(PACKAGE_FORKED, NULL);
+        if (atomic_load_explicit(&l->closing, memory_order_relaxed) && !closes) { /* only ends the wait early */
+            PyErr_SetString(PyExc_ValueError, "the loader is closed, or is being closed by another thread");
+            return NULL;
+        }
         PyLockStatus status = PyThread_acquire_lock_timed(l->lock, 0, 0);
         if (status != PY_LOCK_ACQUIRED) {
             Py_BEGIN_ALLOW_THREADS;
@@ -47,6 +61,11 @@ static struct package_engine *lock(struct loader *l)
     }
 }
 
+static struct package_engine *lock(struct loader *l)
+{
+    return lock_to(l, false);
+}
+
 static void unlock(struct loader *l)
 {
     PyThread_release_lock(l->lock);
@@ -58,9 +77,9 @@ static int try_close(struct loader *l)
     struct package_engine *e = l->engine;
     int status = LADE_OK;
 
-    if (package_engine_is_here(e)) {
-        lade_loader_cancel(e->loader); /* another thread may wait for a batch, with the lock */
-        e = lock(l);
+    if (is_here(l)) {
+        atomic_store_explicit(&l->closing, true, memory_order_relaxed);
+        e = lock_to(l, true);
         if (!e)
             return PACKAGE_RAISED;
         Py_BEGIN_ALLOW_THREADS;
@@ -95,6 +114,7 @@ static PyObject *close_loader(PyObject *self, PyObject *nothing)
 static int describe(struct loader *l, struct lade_loader *loader)
 {
     static const char *const suffix[] = {"", "_lengths", "_offsets"};
+    static const char *const packed[] = {"segments", "positions", "rows"};
     const struct lade_source *source = ((struct package_source *)l->source)->source;
     unsigned n;
     const struct lade_tensor_info *t = lade_loader_tensors(loader, &n);
@@ -104,7 +124,9 @@ static int describe(struct loader *l, struct lade_loader *loader)
         n = 1;
     PyObject *names = PyTuple_New(n);
     for (unsigned i = 0; names && i < n; i++) {
-        PyObject *name = PyUnicode_FromFormat("%s%s", t[i].name, suffix[t[i].kind]);
+        PyObject *name = t[i].kind >= LADE_TENSOR_SEGMENTS
+                             ? PyUnicode_FromString(packed[t[i].kind - LADE_TENSOR_SEGMENTS])
+                             : PyUnicode_FromFormat("%s%s", t[i].name, suffix[t[i].kind]);
         if (name)
             PyUnicode_InternInPlace(&name);
         if (!name || PyTuple_SetItem(names, i, name) != 0)
@@ -138,6 +160,8 @@ static int start(struct loader *l, const char *state)
         return -1;
     }
     l->engine = e;
+    l->generation = e->generation;
+    atomic_store_explicit(&l->closing, false, memory_order_relaxed);
     l->ended = false;
     l->measure = (struct package_measure){0};
     return describe(l, loader);
@@ -179,7 +203,21 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
-/* Ends the workers while what they use is whole: before the collector clears anything. */
+static int close_pending(void *self)
+{
+    PyObject *none = close_loader(self, NULL);
+
+    if (!none)
+        PyErr_WriteUnraisable(self);
+    Py_XDECREF(none);
+    Py_DECREF((PyObject *)self);
+    return 0;
+}
+
+/*
+ * Ends the workers while what they use is whole: before the collector clears anything. When the collector runs in a worker,
+ * the object lives on until the main thread has closed it.
+ */
 static void finalize(PyObject *self)
 {
     struct loader *l = (struct loader *)self;
@@ -187,6 +225,11 @@ static void finalize(PyObject *self)
 
     if (!l->engine)
         return;
+    if (package_is_worker()) {
+        if (Py_AddPendingCall(close_pending, Py_NewRef(self)) != 0)
+            Py_DECREF(self); /* the queue is full: workers and memory stay */
+        return;
+    }
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *none = close_loader(self, NULL);
     if (!none)
@@ -201,7 +244,8 @@ static void dealloc(PyObject *self)
     struct loader *l = (struct loader *)self;
 
     PyObject_GC_UnTrack(self);
-    finalize(self);
+    if (!package_is_worker())
+        finalize(self);
     if (!l->engine) { /* else a worker is inside the source: all that it uses stays */
         package_options_clear(&l->options);
         Py_XDECREF(l->source);
@@ -326,14 +370,17 @@ static PyObject *stats(PyObject *self, PyObject *nothing)
     lade_loader_stats(e->loader, &s);
     unlock(l);
     return Py_BuildValue(
-        "{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:s,s:K}", "samples", (unsigned long long)s.samples,
-        "batches", (unsigned long long)s.batches, "part", (unsigned long long)s.part, "delivered",
-        (unsigned long long)s.delivered, "delivered_samples", (unsigned long long)s.delivered_samples, "faults",
-        (unsigned long long)s.faults, "replaced", (unsigned long long)s.replaced, "slot_bytes",
+        "{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "samples",
+        (unsigned long long)s.samples, "batches", (unsigned long long)s.batches, "part", (unsigned long long)s.part,
+        "delivered", (unsigned long long)s.delivered, "delivered_samples", (unsigned long long)s.delivered_samples,
+        "faults", (unsigned long long)s.faults, "replaced", (unsigned long long)s.replaced, "slot_bytes",
         (unsigned long long)s.slot_bytes, "read_time", (unsigned long long)s.read_time, "transform_time",
         (unsigned long long)s.transform_time, "worker_wait_time", (unsigned long long)s.worker_wait_time,
         "running_time", (unsigned long long)s.running_time, "consumer_wait_time",
-        (unsigned long long)s.consumer_wait_time, "guarantee", s.guarantee, "seed", (unsigned long long)s.seed);
+        (unsigned long long)s.consumer_wait_time, "guarantee", s.guarantee, "seed", (unsigned long long)s.seed,
+        "packed_rows", (unsigned long long)s.packed_rows, "packed_steps", (unsigned long long)s.packed_steps,
+        "packed_slots", (unsigned long long)s.packed_slots, "samples_cut", (unsigned long long)s.samples_cut,
+        "samples_split", (unsigned long long)s.samples_split, "samples_dropped", (unsigned long long)s.samples_dropped);
 }
 
 static PyObject *report(PyObject *self, PyObject *args)
