@@ -34,7 +34,7 @@ struct lade_state {
     uint64_t packed[LADE_PACK_WORDS]; /* see lade_pack_position() */
 };
 
-/* Writes as much of the text as there is room for. Returns the size that it needs. */
+/* Writes as much of the text as fits. Returns the size that it needs. */
 size_t lade_state_write(const struct lade_state *s, char *to, size_t size);
 /* LADE_OK, LADE_DAMAGED, LADE_NO_MEMORY. The caller frees it in any case. */
 int lade_state_read(struct lade_state *s, const char *text, const struct lade_alloc *alloc, struct lade_error *error);
