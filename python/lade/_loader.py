@@ -71,7 +71,7 @@ class Loader(_lade.Loader):
     """Batches of a data set, prepared ahead by threads.
 
     source          text that names a data set ("cifar10:DIR", "synthetic:count=1000"); an array, or a tuple or dict of
-                    arrays, which are read in place and must not change; a table (Arrow), or lade.Table; a sequence of samples (slow: Python is called for
+                    arrays, which are read in place and must not change; a table (Arrow), or lade.Arrow; a sequence of samples (slow: Python is called for
                     each), or an iterable (a stream: needs buffer). A sample is a tensor, a tuple or a dict
     batch           samples of a batch
     seed            decides the order, and random transforms; None draws one
