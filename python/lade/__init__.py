@@ -16,7 +16,7 @@ Batches hold tensors by name. Each is a DLPack object and a buffer: numpy.asarra
 jax.dlpack.from_dlpack(t) do not copy.
 """
 
-from . import transforms
+from . import ranks, transforms
 from ._errors import (CancelledError, ConflictError, DamagedError, DeviceError, EmptyError, Error, ForkError, InvalidError,
                       LimitedError, OutOfMemoryError, ReadError)
 from ._lade import Batch, Tensor, version as __version__
@@ -25,4 +25,4 @@ from ._source import Ragged, Table
 
 __all__ = ["Batch", "CancelledError", "ConflictError", "DamagedError", "DeviceError", "EmptyError", "Error", "Field", "ForkError",
            "InvalidError", "LimitedError", "Loader", "OutOfMemoryError", "Ragged", "ReadError", "Table", "Tensor",
-           "transforms"]
+           "ranks", "transforms"]
