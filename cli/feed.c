@@ -32,6 +32,12 @@ static void help(void)
         "  npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]");
     puts(
         "\n"
+        "mixtures, in place of SOURCE\n"
+        "  --mix WEIGHT:SOURCE   take samples of this source by its weight; repeat it for up to 64 sources. Weights are\n"
+        "                        numbers such as 3 or 0.25. With --resume they may differ from those before\n"
+        "  --mix-end repeat|drop|stop\n"
+        "                        a source that has ended begins again, is dropped, or ends the epoch (repeat)\n"
+        "\n"
         "batches\n"
         "  --epochs N            number of epochs (2)\n"
         "  --batches N           stop after N batches\n"
@@ -91,6 +97,7 @@ static void help(void)
          "  --save-every N        and after every N batches\n"
          "  --resume FILE         continue from a saved position; repeat it for the states of all shards, in any\n"
          "                        order. The trained model is not part of a state\n"
+         "  --in-step             the one state stands for all shards of its run: all took as many batches\n"
          "  --log FILE            write epoch and sample numbers of each batch, one line each; synced before a state\n"
          "                        is saved, and continued by --resume\n"
          "  --check               count every sample, class and part (default up to 100 million samples)\n"
@@ -108,6 +115,7 @@ static void help(void)
          "  lade feed synthetic:count=1000000 --consumer null --save state --save-every 100\n"
          "  lade feed synthetic:count=1000000 --consumer null --save state --resume state\n"
          "  lade feed --device opencl --epochs 5 --timeline --html report.html\n"
+         "  lade feed --mix 0.7:cifar10:/tmp/a --mix 0.3:cifar10:/tmp/b --mix-end drop\n"
          "  lade feed synthetic:count=endless --stream 10000 --batches 1000\n"
          "  lade feed megatron:/tmp/text --pack 2048 --pack-longer split --batch 8\n"
          "\n"
@@ -186,6 +194,7 @@ enum {
     FLIP,
     NORMALISE,
     TIMELINE,
+    IN_STEP,
     CHECK,
     NO_CHECK, /* options up to here take no value */
     SPLIT_TABLE,
@@ -208,6 +217,8 @@ enum {
     DEVICE,
     RATE,
     RESUME,
+    MIX,
+    MIX_END,
     HELP
 };
 
@@ -233,6 +244,7 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"flip", 0, 0, FLIP},
                                       {"normalise", 0, 0, NORMALISE},
                                       {"timeline", 0, 0, TIMELINE},
+                                      {"in-step", 0, 0, IN_STEP},
                                       {"check", 0, 0, CHECK},
                                       {"no-check", 0, 0, NO_CHECK},
                                       {"split-table", 1, 0, SPLIT_TABLE},
@@ -255,6 +267,8 @@ static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
                                       {"device", 1, 0, DEVICE},
                                       {"rate", 1, 0, RATE},
                                       {"resume", 1, 0, RESUME},
+                                      {"mix", 1, 0, MIX},
+                                      {"mix-end", 1, 0, MIX_END},
                                       {"help", 0, 0, HELP},
                                       {0, 0, 0, 0}};
 
@@ -289,7 +303,7 @@ static void take_switch(struct feed_options *o, int which)
     bool *const place[] = {[DROP_LAST] = &o->drop_last,  [AS_READY] = &o->as_ready,
                            [BALANCED] = &o->balanced,    [PAD] = &o->pad,
                            [FLIP] = &o->transforms.flip, [NORMALISE] = &o->transforms.normalise,
-                           [TIMELINE] = &o->timeline};
+                           [TIMELINE] = &o->timeline,    [IN_STEP] = &o->in_step};
 
     if (which == CHECK || which == NO_CHECK)
         o->check = which == CHECK;
@@ -310,7 +324,8 @@ static bool take_other(struct feed_options *o, int which)
     static const char *const longer[] = {"fault", "cut", "split", "drop", NULL};
     static const char *const faults[] = {"fail", "skip", "substitute", NULL}, *const layouts[] = {"hwc", "chw", NULL},
                              *const consumers[] = {"softmax", "null", NULL},
-                             *const devices[] = {"host", "opencl", "cuda", NULL};
+                             *const devices[] = {"host", "opencl", "cuda", NULL},
+                             *const ends[] = {"repeat", "drop", "stop", NULL};
     struct feed_transforms *t = &o->transforms;
     const char *name = names[which].name;
     char *end = NULL;
@@ -354,6 +369,10 @@ static bool take_other(struct feed_options *o, int which)
     case DEVICE:
         o->device = optarg;
         return take_word(name, optarg, devices, &picked);
+    case MIX:
+        return feed_mix_take(o, optarg);
+    case MIX_END:
+        return take_word(name, optarg, ends, &o->mix_end);
     case RATE:
         o->rate = strtod(optarg, &end);
         return (*optarg && !*end && o->rate > 0 && isfinite(o->rate)) || complain(name, "a number above zero", optarg);
@@ -372,12 +391,16 @@ static const char *contradiction(const struct feed_options *o)
         return "--stream cannot be combined with --save or --resume: a stream has no saved position";
     if (o->stream && (o->as_ready || o->balanced))
         return "--stream cannot be combined with --as-ready or --balanced";
+    if (o->mixes && (o->table || o->parts > 1 || o->stream || o->balanced))
+        return "--mix cannot be combined with --split, --split-table, --stream or --balanced";
     if (o->depth && !o->device)
         return "--depth needs --device";
     if (o->timeline && !o->json && !o->html)
         return "--timeline takes no file: it adds to the report of --html or --json";
     if (o->device && o->consumer)
         return "--device replaces --consumer; give one of them";
+    if (o->in_step && o->resumes != 1)
+        return "--in-step needs one --resume";
     if (o->save_every && !o->save)
         return "--save-every needs --save";
     if (o->table && o->weights_given)
@@ -426,6 +449,12 @@ static bool parse(struct feed_options *o, int argc, char **argv)
         good = false;
     } else if (good && argc - optind == 1) {
         o->source = argv[optind];
+    }
+    if (good && o->mixes > 0 && argc - optind > 0) {
+        fputs("lade feed: --mix takes the place of SOURCE; give one of them\n", stderr);
+        good = false;
+    } else if (good && o->mixes > 0) {
+        o->source = "mixture";
     }
     const char *why = good ? contradiction(o) : NULL;
     if (why)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Declarations shared by the parts of lade feed. feed.c reads the options, feed_setup.c opens source, split and
- * transforms, feed_state.c reads the states of earlier runs, feed_run.c moves batches from the loader to the consumer,
+ * transforms, feed_mix.c opens a mixture of sources, feed_state.c reads the states of earlier runs, feed_run.c moves batches from the loader to the consumer,
  * feed_check.c counts them, feed_trace.c keeps their steps, feed_figures.c computes the figures of the reports
  * (feed_report.c, feed_html.c).
  */
@@ -9,6 +9,7 @@
 #define LADE_CLI_FEED_H
 
 #include <lade/loader.h>
+#include <lade/mixture.h>
 #include <lade/report.h>
 
 #include <stdio.h>
@@ -30,6 +31,9 @@ struct feed_options {
     const char *source, *consumer, *device, *table, *part_name, *save, *log, *json, *html;
     const char *resume[JOINED_MAX];
     unsigned resumes;
+    const char *mix[LADE_MIXTURE_SOURCES_MAX]; /* WEIGHT:SOURCE */
+    unsigned mixes;
+    int mix_end; /* an enum lade_mixture_end */
     uint64_t epochs, batches, batch, threads, slots, depth, seed, split_seed, stream, faults_max, save_every, work,
         memory;
     uint32_t weight[LADE_SPLIT_PARTS_MAX];
@@ -40,6 +44,7 @@ struct feed_options {
     bool longer_given;
     unsigned part; /* found by part_name when the split is open */
     bool as_ready, balanced, pad, drop_last, timeline;
+    bool in_step;                     /* the one state of --resume stands for all shards */
     bool random_seed;                 /* --seed random: the loader draws it */
     bool weights_given, split_seeded; /* --split or --split-seed was given; --split-seed was given */
     enum lade_fault fault;
@@ -142,6 +147,8 @@ struct feed {
     void *consumer_self;
     struct lade_loader_stats stats, before; /* at the end, and before the first batch was requested */
     char guarantee[512];                    /* as reported by the loader */
+    struct lade_loader_share share[LADE_MIXTURE_SOURCES_MAX]; /* at the end */
+    unsigned shares;
     struct learnt learnt;
     struct lade_device *gpu; /* NULL: there is none */
     struct device_figures device;
@@ -161,6 +168,12 @@ struct feed {
 
 /* The merged states of the --resume files; the caller frees it. NULL and an error on failure. */
 char *feed_read_states(const struct feed_options *o, struct lade_error *error);
+
+/* An option --mix. False after a message. Its source; opens the mixture; and what each source delivered. */
+bool feed_mix_take(struct feed_options *o, const char *text);
+const char *feed_mix_source(const struct feed_options *o, unsigned i);
+int feed_mix_open(struct feed *f);
+void report_shares(FILE *to, const struct feed *f);
 
 void feed_out_of_memory(struct lade_error *error);
 

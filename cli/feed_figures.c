@@ -120,6 +120,7 @@ static void fill_report(const struct feed *f, struct figures *g)
     static char part_room[LADE_SPLIT_PARTS_MAX][16];
     static const char *part_names[LADE_SPLIT_PARTS_MAX];
     static struct lade_report_fault faults[FAULTS_NAMED];
+    static const char *share_names[LADE_MIXTURE_SOURCES_MAX];
     const struct feed_options *o = &f->o;
     const struct tally *t = &f->tally;
     const struct learnt *l = &f->learnt;
@@ -194,6 +195,11 @@ static void fill_report(const struct feed *f, struct figures *g)
         r->test_samples = l->test_samples;
         r->loss = (struct lade_report_curve){l->loss.x, l->loss.y, l->loss.points};
     }
+    for (unsigned i = 0; i < f->shares; i++)
+        share_names[i] = feed_mix_source(o, i);
+    r->share = f->share;
+    r->share_name = share_names;
+    r->shares = f->shares;
     if (f->sequence != LADE_NO_FIELD) {
         r->sequence = lade_source_schema(f->source)->field[f->sequence].name;
         r->sequence_steps = f->steps_fed;

@@ -173,6 +173,7 @@ void report_words(FILE *to, const struct feed *f, const struct figures *g)
     print_head(to, f);
     print_times(to, f, g);
     print_arrivals(to, f, g);
+    report_shares(to, f);
     print_classes(to, f, g);
     if (l->learns && f->batches > 0)
         fprintf(to, "  %-12s loss %.4g in the first epoch, %.4g in the last", f->consumer->name, l->first_loss,

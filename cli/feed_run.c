@@ -318,6 +318,7 @@ static int end(struct feed *f, struct lade_loader *loader, FILE *log)
     int status = LADE_OK;
 
     lade_loader_stats(loader, &f->stats);
+    f->shares = lade_loader_shares(loader, f->share, LADE_MIXTURE_SOURCES_MAX);
     if (f->o.pack)
         f->steps_fed = f->stats.packed_steps;
     f->anonymous = anonymous_memory();

@@ -157,8 +157,13 @@ static int first_ragged(const struct lade_source *source)
 
 int feed_open(struct feed *f)
 {
-    if (lade_source_open(&f->source, f->o.source, NULL, &f->error) != LADE_OK)
+    if (f->o.mixes > 0) {
+        const int mixed = feed_mix_open(f);
+        if (mixed != EXIT_DONE)
+            return mixed;
+    } else if (lade_source_open(&f->source, f->o.source, NULL, &f->error) != LADE_OK) {
         return feed_trouble(&f->error);
+    }
     f->info = lade_source_info(f->source);
     f->classes = f->info->classes ? (unsigned)f->info->classes : 1;
     if (f->info->count == LADE_ENDLESS && f->o.stream == 0)

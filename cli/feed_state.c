@@ -48,7 +48,7 @@ char *feed_read_states(const struct feed_options *o, struct lade_error *error)
         state[i] = read_state(o->resume[i], error);
         good = state[i] != NULL;
     }
-    if (good && o->resumes == 1) {
+    if (good && o->resumes == 1 && !o->in_step) {
         joined = state[0];
         state[0] = NULL;
     } else if (good) {

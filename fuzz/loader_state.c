@@ -10,6 +10,7 @@
 #include "checksum.h"
 
 #include <lade/loader.h>
+#include <lade/mixture.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static int read_sequence(void *self, uint64_t i, const struct lade_view *views, 
     return LADE_OK;
 }
 
-static struct lade_source *source, *sequences;
+static struct lade_source *source, *sequences, *mixture;
 static struct lade_split *split;
 
 static void make_once(void)
@@ -67,18 +68,28 @@ static void make_once(void)
     const struct lade_split_config halves = {.parts = 2, .store = LADE_SPLIT_PURE};
 
     must(source || lade_source_open_custom(&source, &ops, NULL, &info, NULL, NULL) == LADE_OK);
+    if (!mixture) {
+        const struct lade_source_info some = {
+            .kind = "numbers", .count = COUNT / 4, .shape = {LADE_U64, 0, {0}}, .bytes = 8, .classes = 1};
+        static const uint32_t weight[4] = {7, 1, 0x2b, 3};
+        struct lade_source *part[4];
+        for (int i = 0; i < 4; i++)
+            must(lade_source_open_custom(&part[i], &ops, NULL, &some, NULL, NULL) == LADE_OK);
+        const struct lade_source_mixture m = {.source = part, .weight = weight, .sources = 4, .end = LADE_MIXTURE_DROP};
+        must(lade_source_open_mixture(&mixture, &m, NULL) == LADE_OK);
+    }
     must(sequences || lade_source_open_custom(&sequences, &read, NULL, &packed, NULL, NULL) == LADE_OK);
     must(split || lade_split_create(&split, &halves, NULL) == LADE_OK);
 }
 
 static struct lade_loader_config config_of(uint8_t choice)
 {
-    const bool packs = choice & PACKED;
+    const bool mixes = choice & PACKED && choice & SPLIT, packs = choice & PACKED && !mixes;
 
-    return (struct lade_loader_config){.source = packs ? sequences : source,
+    return (struct lade_loader_config){.source = mixes ? mixture : packs ? sequences : source,
                                        .pack_row = packs ? ROW : 0,
                                        .pack_window = packs ? WINDOW : 0,
-                                       .split = choice & SPLIT ? split : NULL,
+                                       .split = choice & SPLIT && !mixes ? split : NULL,
                                        .batch = BATCH,
                                        .threads = 1,
                                        .slots = 2,

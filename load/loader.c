@@ -96,6 +96,8 @@ static int deliver(struct lade_loader *l, struct lade_batch *batch, uint64_t num
     l->packed_rows += slot->rows;
     l->faults += slot->faults;
     l->faults_of_epoch += slot->faults;
+    for (unsigned s = 0; l->order.mixture && s < l->order.mixture->sources; s++)
+        l->faults_of[s] += slot->faults_of[s];
     if (l->faults_of_epoch > l->config.faults_max)
         return end(l, LADE_LIMITED, &slot->error);
     if (l->stage)
@@ -118,6 +120,8 @@ void lade_loader_hand_out(struct lade_loader *l, struct lade_batch *batch, uint6
     *batch = (struct lade_batch){.number = l->delivered++, .epoch = slot->epoch};
     lade_memory_show(memory, slot, batch);
     l->delivered_samples += slot->count;
+    for (uint64_t i = 0; l->order.mixture && i < batch->count; i++)
+        l->delivered_of[lade_mixture_source(l->order.mixture, batch->ids[i])]++;
 }
 
 void lade_loader_recheck(const struct lade_loader *l, int64_t *until)
@@ -335,6 +339,16 @@ static const char *guarantee_of(const struct lade_loader *l)
         return "each position of an epoch is drawn independently, by weight, with replacement";
     if (l->config.draw == LADE_DRAW_BALANCED)
         return "each position of an epoch is drawn independently, all classes alike, with replacement";
+    if (l->order.mixture)
+        return l->order.mixture->end == LADE_MIXTURE_DROP ? "a mixture: each prefix of the order within one sample of "
+                                                            "each source's share among those that have "
+                                                            "not ended, each sample once"
+               : l->order.mixture->end == LADE_MIXTURE_STOP
+                   ? "a mixture: each prefix of the order within one sample of each source's share, each sample at "
+                     "most "
+                     "once in each epoch"
+                   : "a mixture: each prefix of the order within one sample of each source's share, each sample of a "
+                     "source once in each of its rounds";
     if (l->pack)
         return l->config.in_order
                    ? "each sample exactly once in each epoch, unless it is longer than a row; in rows that the seed "
@@ -409,4 +423,28 @@ void lade_loader_stats_sized(const struct lade_loader *l, struct lade_loader_sta
 
     measure(l, &whole);
     lade_sized_out(stats, size, &whole, sizeof whole);
+}
+
+unsigned lade_loader_shares(const struct lade_loader *l, struct lade_loader_share *to, unsigned most)
+{
+    const struct lade_mixture *m = l->order.mixture;
+    uint64_t delivered = 0;
+    uint32_t sum = 0;
+
+    for (unsigned s = 0; m && s < m->sources; s++) {
+        delivered += l->delivered_of[s];
+        sum += m->weight[s];
+    }
+    for (unsigned s = 0; m && s < m->sources && s < most; s++) {
+        const uint64_t samples = m->first[s + 1] - m->first[s], mine = l->delivered_of[s];
+        to[s] = (struct lade_loader_share){.kind = lade_source_info(m->source[s])->kind,
+                                           .samples = samples,
+                                           .weight = m->weight[s],
+                                           .target = (double)m->weight[s] / sum,
+                                           .delivered = mine,
+                                           .faults = l->faults_of[s],
+                                           .epochs = (double)mine / (double)samples,
+                                           .share = delivered ? (double)mine / (double)delivered : 0};
+    }
+    return m ? m->sources : 0;
 }

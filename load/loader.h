@@ -60,7 +60,8 @@ struct lade_batch_buffer {
     uint64_t steps[LADE_TENSORS_MAX];
     uint64_t rows; /* of a packed batch */
     struct lade_packed packed;
-    int status; /* of the sample that ended the batch */
+    uint32_t faults_of[LADE_MIXTURE_SOURCES_MAX]; /* of each source of a mixture */
+    int status;                                   /* of the sample that ended the batch */
     struct lade_error error;
 };
 
@@ -157,6 +158,7 @@ struct lade_loader {
     struct lade_error error;
     struct lade_packed packed;
     uint64_t packed_rows;
+    uint64_t delivered_of[LADE_MIXTURE_SOURCES_MAX], faults_of[LADE_MIXTURE_SOURCES_MAX]; /* of sources of a mixture */
     uint64_t delivered, delivered_samples, faults, faults_of_epoch, replaced, wait_time;
 };
 
@@ -186,6 +188,8 @@ int lade_worker_apply_fault_policy(struct lade_worker *w, uint64_t epoch, uint64
  * Maps the result of a user callback, so that it is not mistaken for success or for a status that next returns itself.
  */
 int lade_worker_error(int status);
+/* Counts a fault of a sample as one of its source, of a mixture. */
+void lade_worker_note_fault(const struct lade_loader *l, struct lade_batch_buffer *slot, uint64_t id);
 /* Whether it must take no further job, and whether its current job has been dropped. */
 bool lade_worker_is_stopped(struct lade_worker *w);
 bool lade_worker_is_superseded(struct lade_worker *w);

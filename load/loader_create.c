@@ -65,6 +65,9 @@ static int check(const struct lade_loader_config *c, struct lade_error *error)
         return refuse(error, "buffer must hold at least two batches, and at most 2^30 samples");
     if (info->count == LADE_ENDLESS && (c->buffer == 0 || c->shards > 1 || c->draw != LADE_DRAW_ONCE))
         return refuse(error, "an endless source needs a buffer, one shard and LADE_DRAW_ONCE");
+    if (lade_mixture_of(c->source) && (c->draw != LADE_DRAW_ONCE || c->buffer > 0 || c->split))
+        return refuse(error, "a mixture takes neither a split, nor draws, nor stream mode: its weights decide which "
+                             "source each sample is from; give a source for each part instead");
     if (c->pack_row == 0 ? c->pack_window > 0 || c->pack_samples > 0 || c->pack_longer != LADE_LONGER_FAULT
                          : !lade_fields_wanted(c))
         return refuse(error, "packing needs pack_row, and a source with a ragged field");

@@ -496,6 +496,8 @@ static int replace(const struct lade_worker *w, struct lade_batch_buffer *slot, 
     if (l->config.fault == LADE_FAULT_FAIL)
         return lade_worker_error(status);
     slot->faults += r->attempts == 0;
+    if (r->attempts == 0)
+        lade_worker_note_fault(l, slot, r->origin);
     if (l->config.fault == LADE_FAULT_SKIP) {
         drop_row(w, slot, row, rows);
         return LADE_OK;

@@ -242,6 +242,7 @@ static int fill_piece(struct filling *x, const struct lade_piece *piece)
         return lade_worker_error(status);
     if (status != LADE_OK) {
         slot->faults++;
+        lade_worker_note_fault(x->worker->loader, slot, piece->id);
         pad_steps(x, piece->length);
         return LADE_OK;
     }

@@ -2,11 +2,14 @@
 /*
  * The position of a loader, as a line of text:
  *
- *   lade-loader 1 identity=HEX seed=N epoch=N shard=N/N|any done=RANGES level=N:RANGES/RANGES... crc=HEX
+ *   lade-loader 1 identity=HEX seed=N epoch=N shard=N/N|any mix=HEX,... from=HEX:HEX,... of=N done=RANGES
+ *   level=N:RANGES/RANGES... crc=HEX
  *
  * done: the numbers of this shard's samples of the epoch that were delivered. Each level: the same for all shards of an
- * earlier run of the epoch. Packed batches: rows instead of samples, packed=N,... is where their window begins, and one
- * level of one shard has the rows of all shards that earlier runs delivered. RANGES is A-B,A-B,... (from A, below B), in rising order.
+ * earlier run of the epoch. of: samples of the epoch, of all shards. mix: the weights of a mixture. from: where its law
+ * restarted in this epoch, and how many samples of each source came before. Packed batches: rows instead of samples,
+ * packed=N,... is where their window begins, and one level of one shard has the rows of all shards that earlier runs
+ * delivered. RANGES is A-B,A-B,... (from A, below B), in rising order.
  */
 #include "loader.h"
 
@@ -22,16 +25,21 @@
 #include <string.h>
 
 #define STATE_MAX ((size_t)1 << 24)
-#define RANGES_MAX (1 << 16) /* of one shard */
+#define RANGES_MAX (1 << 20) /* of one shard */
+#define RANGES_FEW 256       /* delivered samples that are merged into one list whenever they fit */
 
 struct state {
     const struct lade_alloc *alloc; /* NULL: the C library's */
     uint32_t identity;
-    uint64_t seed, epoch;
+    uint64_t seed, epoch, total;
     unsigned shard, shards; /* shards 0: any */
     struct lade_ranges done;
     struct lade_level level[LADE_LEVELS_MAX];
     unsigned levels;
+    /* Of a mixture: its weights, and samples of each source before the position where the law restarted; from 0: nowhere. */
+    unsigned sources;
+    uint32_t weight[LADE_MIXTURE_SOURCES_MAX];
+    uint64_t from, taken[LADE_MIXTURE_SOURCES_MAX];
     bool is_packed;
     uint64_t packed[LADE_PACK_WORDS]; /* see lade_pack_position() */
 };
@@ -91,7 +99,13 @@ static size_t write_state(const struct state *s, char *to, size_t size)
         say(&t, " shard=any");
     for (unsigned i = 0; s->is_packed && i < LADE_PACK_WORDS; i++)
         say(&t, "%s%" PRIu64, i ? "," : " packed=", s->packed[i]);
-    say(&t, " done=");
+    for (unsigned i = 0; i < s->sources; i++)
+        say(&t, "%s%" PRIx32, i ? "," : " mix=", s->weight[i]);
+    if (s->from > 0)
+        say(&t, " from=%" PRIx64, s->from);
+    for (unsigned i = 0; s->from > 0 && i < s->sources; i++)
+        say(&t, "%s%" PRIx64, i ? "," : ":", s->taken[i]);
+    say(&t, " of=%" PRIu64 " done=", s->total);
     write_ranges(&t, &s->done);
     for (unsigned l = 0; l < s->levels; l++) {
         say(&t, " level=%u:", s->level[l].shards);
@@ -138,6 +152,44 @@ static bool take_hex(const char **at, uint32_t *number)
         *number = *number << 4 | (uint32_t)(d - digits);
     }
     return true;
+}
+
+/* A number of up to 16 hexadecimal digits. */
+static bool take_hex_number(const char **at, uint64_t *number)
+{
+    const char *digits = "0123456789abcdef", *d;
+    int i = 0;
+
+    for (*number = 0; i < 16 && **at && (d = strchr(digits, **at)); i++, ++*at)
+        *number = *number << 4 | (uint64_t)(d - digits);
+    return i > 0;
+}
+
+static bool take_mixture(const char **at, struct state *s)
+{
+    uint64_t number, sum = 0;
+
+    if (!expect(at, " mix="))
+        return true;
+    do {
+        if (s->sources == LADE_MIXTURE_SOURCES_MAX || !take_hex_number(at, &number) || number > LADE_MIXTURE_WEIGHT_MAX)
+            return false;
+        s->weight[s->sources++] = (uint32_t)number;
+        sum += number;
+    } while (expect(at, ","));
+    if (sum == 0 || sum > LADE_MIXTURE_WEIGHT_MAX)
+        return false;
+    if (!expect(at, " from="))
+        return true;
+    if (!take_hex_number(at, &s->from) || s->from > LADE_PERMUTATION_MAX)
+        return false;
+    sum = 0;
+    for (unsigned i = 0; i < s->sources; i++) {
+        if (!expect(at, i ? "," : ":") || !take_hex_number(at, &s->taken[i]) || s->taken[i] > s->from - sum)
+            return false;
+        sum += s->taken[i];
+    }
+    return s->from > 0 && sum == s->from;
 }
 
 /* LADE_OK, LADE_DAMAGED, LADE_NO_MEMORY. */
@@ -194,7 +246,8 @@ static int take_fields(const char **at, struct state *s)
     for (unsigned i = 0; s->is_packed && i < LADE_PACK_WORDS; i++)
         if ((i > 0 && !expect(at, ",")) || !take_number(at, &s->packed[i]))
             return LADE_DAMAGED;
-    if (s->epoch == UINT64_MAX || !expect(at, " done="))
+    if (s->epoch == UINT64_MAX || !take_mixture(at, s) || !expect(at, " of=") || !take_number(at, &s->total) ||
+        s->total > LADE_PERMUTATION_MAX || !expect(at, " done="))
         return LADE_DAMAGED;
     int status = take_ranges(at, &s->done, s->alloc);
     while (status == LADE_OK && expect(at, " level="))
@@ -269,13 +322,23 @@ static int describe(const struct lade_loader *l, struct state *s)
                         .identity = lade_loader_identity(l),
                         .seed = l->config.seed,
                         .epoch = l->next.epoch,
+                        .total = lade_order_total(&l->order, l->next.epoch),
                         .shard = l->config.shard,
                         .shards = l->config.shards,
                         .is_packed = l->pack != NULL};
+    if (l->order.mixture) {
+        s->sources = l->order.mixture->sources;
+        memcpy(s->weight, l->order.mixture->weight, sizeof s->weight);
+    }
     if (l->pack)
         lade_pack_position(l, s->packed);
     if (l->next.epoch != l->order.first)
         return add_done(l, &s->done);
+    if (l->order.restarted.length > 0) {
+        memcpy(s->taken, l->order.taken, sizeof s->taken);
+        for (unsigned i = 0; i < s->sources; i++)
+            s->from += s->taken[i];
+    }
     for (unsigned i = 0; i < l->order.levels; i++) {
         const struct lade_level *from = &l->order.level[i];
         struct lade_level *to = &s->level[i];
@@ -306,6 +369,82 @@ size_t lade_loader_state(const struct lade_loader *l, char *to, size_t size)
     return needed;
 }
 
+/* Whether the delivered samples of an epoch of total are the first ones, and how many; shard is that of no run, or 0 of 1. */
+static bool is_prefix(const struct state *s, uint64_t total, uint64_t *count)
+{
+    const uint64_t own = lade_ranges_count(&s->done, 0, total);
+
+    *count = 0;
+    for (unsigned l = 0; l < s->levels; l++) {
+        const struct lade_level *level = &s->level[l];
+        uint64_t done = 0;
+        for (unsigned r = 0; r < level->shards; r++)
+            done += lade_ranges_count(&level->shard[r], 0, lade_share_of(total, r, level->shards));
+        for (unsigned r = 0; r < level->shards; r++) {
+            const uint64_t share = lade_share_of(done, r, level->shards);
+            if (lade_ranges_count(&level->shard[r], 0, share) != share)
+                return false;
+        }
+        *count += done;
+        total -= done;
+    }
+    *count += own;
+    return s->shards <= 1 && own <= total && lade_ranges_count(&s->done, 0, own) == own;
+}
+
+/* Begins the law with the weights of the loader after what the state has delivered, and replaces its ranges. */
+static int change_weights(struct lade_order *o, struct state *s, struct lade_error *error)
+{
+    struct lade_mixture_law law;
+    uint64_t count = 0;
+    int status = lade_mixture_law_init(&law, o->mixture, s->weight, s->from, s->from ? s->taken : NULL, s->alloc);
+    bool fits = status == LADE_OK && is_prefix(s, law.length, &count);
+
+    if (status == LADE_OK && !fits)
+        status =
+            lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
+                      "weights can change only where the shards are in step: merge the states of all shards, saved "
+                      "after the same number of batches in order");
+    else if (status == LADE_OK && (count < s->from || law.spans == 0))
+        status = lade_fail(error, LADE_DAMAGED, "state", LADE_NO_OFFSET, "not a state of this mixture");
+    else if (status != LADE_OK)
+        status = lade_fail(error, status, NULL, LADE_NO_OFFSET, "%s", lade_status_text(status));
+    if (status == LADE_OK && count > 0) {
+        lade_mixture_law_taken(&law, s->sources, count, s->taken);
+        for (unsigned l = 0; l < s->levels; l++)
+            lade_level_free(&s->level[l], s->alloc);
+        lade_ranges_free(&s->done, s->alloc);
+        s->levels = 0;
+        s->level[0].shard = lade_heap_get(s->alloc, 1, sizeof *s->level[0].shard);
+        s->level[0].shards = 1;
+        s->levels = s->level[0].shard != NULL;
+        if (s->levels == 0 || lade_ranges_add(&s->level[0].shard[0], 0, count, s->alloc) != LADE_OK ||
+            lade_order_restart(o, count, s->taken) != LADE_OK)
+            status = no_memory(error);
+    }
+    lade_mixture_law_free(&law, s->alloc);
+    return status;
+}
+
+static int restore_mixture(struct lade_order *o, struct state *s, struct lade_error *error)
+{
+    const struct lade_mixture *m = o->mixture;
+    bool fits = s->sources == (m ? m->sources : 0);
+
+    for (unsigned i = 0; fits && i < s->sources; i++)
+        fits = m->end == LADE_MIXTURE_REPEAT || s->taken[i] <= m->first[i + 1] - m->first[i];
+    if (!fits)
+        return lade_fail(error, LADE_DAMAGED, "state", LADE_NO_OFFSET, "not a state of this mixture");
+    const bool changes = m && memcmp(s->weight, m->weight, m->sources * sizeof *m->weight) != 0;
+    if (changes && s->is_packed)
+        return lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET, "the weights of a packed mixture cannot change");
+    if (changes)
+        return change_weights(o, s, error);
+    if (m && s->from > 0 && lade_order_restart(o, s->from, s->taken) != LADE_OK)
+        return no_memory(error);
+    return LADE_OK;
+}
+
 int lade_loader_restore(struct lade_loader *l, const char *text, struct lade_error *error)
 {
     struct lade_order *o = &l->order;
@@ -323,6 +462,8 @@ int lade_loader_restore(struct lade_loader *l, const char *text, struct lade_err
         status =
             lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
                       "the state is that of shard %u of %u; merge the states of all shards first", s.shard, s.shards);
+    if (status == LADE_OK)
+        status = restore_mixture(o, &s, error);
     if (status == LADE_OK) {
         o->first = l->next.epoch = s.epoch;
         o->done = s.done;
@@ -339,8 +480,9 @@ static bool go_together(const struct state *a, const struct state *b)
 {
     char one[256], two[256];
 
-    if (a->is_packed != b->is_packed || a->identity != b->identity || a->seed != b->seed || a->shards != b->shards ||
-        a->epoch != b->epoch || a->levels != b->levels)
+    if (a->is_packed != b->is_packed || a->identity != b->identity || a->seed != b->seed || a->shards != b->shards || a->epoch != b->epoch ||
+        a->levels != b->levels || a->total != b->total || a->sources != b->sources || a->from != b->from ||
+        memcmp(a->weight, b->weight, sizeof a->weight) != 0 || memcmp(a->taken, b->taken, sizeof a->taken) != 0)
         return false;
     for (unsigned l = 0; l < a->levels; l++) {
         if (a->level[l].shards != b->level[l].shards)
@@ -369,6 +511,9 @@ static int look_at(struct state *s, const struct state *other, bool *fits)
         return LADE_OK;
     before.epoch--;
     before.levels = other->levels; /* equal within a run */
+    before.total = other->total;   /* of another epoch a mixture may have another */
+    before.from = other->from;
+    memcpy(before.taken, other->taken, sizeof before.taken);
     memcpy(before.level, other->level, sizeof before.level);
     *fits = go_together(&before, other);
     const uint64_t all = s->is_packed ? s->packed[LADE_PACK_BEFORE] : UINT64_MAX;
@@ -397,22 +542,76 @@ static int join_packed(const struct state *s, unsigned count, unsigned first, st
                                : no_memory(error);
 }
 
-/* The caller frees the last level of the result. */
-static int join(struct state *s, unsigned count, struct state *joined, struct lade_level *last,
-                struct lade_error *error)
+/* Merges all levels into one list of at most most ranges, in *all. LADE_OK, LADE_NO_MEMORY, LADE_LIMITED. */
+static int flatten(const struct state *s, size_t most, struct lade_ranges *all)
 {
-    unsigned first = 0;
+    int status = LADE_OK;
 
-    for (unsigned i = 1; i < count; i++)
-        if (s[i].epoch < s[first].epoch)
-            first = i;
-    if (s[first].levels == LADE_LEVELS_MAX && !s[first].is_packed)
+    for (unsigned l = 0; l < s->levels && status == LADE_OK; l++) {
+        struct lade_ranges merged = {NULL, 0};
+        status = lade_ranges_merge(all, &s->level[l], s->total, most, &merged, s->alloc);
+        lade_ranges_free(all, s->alloc);
+        *all = merged;
+    }
+    return status;
+}
+
+/* Adds what the last run delivered: as part of one list if that is short, or if there are many levels already. */
+static int add_level(struct state *joined, struct lade_level *last, struct lade_error *error)
+{
+    struct lade_ranges all = {NULL, 0};
+    struct state whole = *joined;
+    struct lade_ranges *one = lade_heap_get(joined->alloc, 1, sizeof *one);
+    int status = one ? LADE_OK : LADE_NO_MEMORY;
+    const bool is_full = joined->levels == LADE_LEVELS_MAX;
+
+    if (!is_full)
+        whole.level[whole.levels++] = *last;
+    if (status == LADE_OK)
+        status = flatten(&whole, is_full ? RANGES_MAX : RANGES_FEW, &all);
+    if (status == LADE_OK && is_full) {
+        struct lade_ranges merged = {NULL, 0};
+        status = lade_ranges_merge(&all, last, joined->total, RANGES_MAX, &merged, joined->alloc);
+        lade_ranges_free(&all, joined->alloc);
+        all = merged;
+    }
+    if (status == LADE_OK) { /* the levels so far belong to the states */
+        *one = all;
+        lade_level_free(last, joined->alloc);
+        *last = (struct lade_level){1, one};
+        joined->levels = 0;
+    } else {
+        lade_ranges_free(&all, joined->alloc);
+        lade_heap_put(joined->alloc, one);
+    }
+    if (status == LADE_NO_MEMORY)
+        return no_memory(error);
+    if (status == LADE_LIMITED && is_full)
         return lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
-                         "the number of shards changed %d times in this epoch; finish the epoch before the next change",
-                         LADE_LEVELS_MAX);
-    *joined = s[first];
-    joined->done = (struct lade_ranges){NULL, 0};
-    joined->shard = joined->shards = 0;
+                         "the shards are too far apart: what they delivered takes more than %d ranges", RANGES_MAX);
+    joined->level[joined->levels++] = *last;
+    return LADE_OK;
+}
+
+/* One state for all shards of its run, which are in step. */
+static int spread(struct state *s, struct lade_level *last, struct lade_error *error)
+{
+    const struct lade_range *range = s->done.range;
+
+    if (s->done.count > 1 || (s->done.count == 1 && range->from > 0))
+        return lade_fail(error, LADE_CONFLICT, NULL, LADE_NO_OFFSET,
+                         "batches were taken out of order: give the states of all %u shards", s->shards);
+    last->shard = lade_heap_get(s->alloc, s->shards, sizeof *last->shard);
+    last->shards = s->shards;
+    for (unsigned r = 0; last->shard && r < s->shards && s->done.count > 0; r++)
+        if (lade_ranges_add(&last->shard[r], 0, range->end, s->alloc) != LADE_OK)
+            return no_memory(error);
+    return last->shard ? LADE_OK : no_memory(error);
+}
+
+/* Collects what the shards did. */
+static int collect(struct state *s, unsigned count, unsigned first, struct lade_level *last, struct lade_error *error)
+{
     last->shard = lade_heap_get(s->alloc, count, sizeof *last->shard);
     bool *met = lade_heap_get(s->alloc, count, sizeof *met);
     int status = last->shard && met ? LADE_OK : no_memory(error);
@@ -432,9 +631,24 @@ static int join(struct state *s, unsigned count, struct state *joined, struct la
         }
     }
     lade_heap_put(s->alloc, met);
-    if (status == LADE_OK && joined->is_packed)
-        return join_packed(s, count, first, joined, last, error);
-    joined->level[joined->levels++] = *last;
+    return status;
+}
+
+/* The caller frees the last level of the result. */
+static int join(struct state *s, unsigned count, struct state *joined, struct lade_level *last,
+                struct lade_error *error)
+{
+    unsigned first = 0;
+
+    for (unsigned i = 1; i < count; i++)
+        if (s[i].epoch < s[first].epoch)
+            first = i;
+    int status = count == 1 && s->shards > 1 ? spread(s, last, error) : collect(s, count, first, last, error);
+    *joined = s[first];
+    joined->done = (struct lade_ranges){NULL, 0};
+    joined->shard = joined->shards = 0;
+    if (status == LADE_OK)
+        status = joined->is_packed ? join_packed(s, count, first, joined, last, error) : add_level(joined, last, error);
     return status;
 }
 

@@ -76,6 +76,12 @@ int lade_worker_apply_fault_policy(struct lade_worker *w, uint64_t epoch, uint64
     return lade_worker_error(status);
 }
 
+void lade_worker_note_fault(const struct lade_loader *l, struct lade_batch_buffer *slot, uint64_t id)
+{
+    if (l->order.mixture)
+        slot->faults_of[lade_mixture_source(l->order.mixture, id)]++;
+}
+
 void lade_job_plan(const struct lade_loader *l, struct lade_walk *walk, struct lade_job *job, uint64_t *ids,
                    uint64_t *count)
 {
@@ -230,6 +236,8 @@ static void list(struct lade_worker *w, struct lade_batch_buffer *slot)
         slot->end = w->job.end;
     }
     slot->faults = 0;
+    if (l->order.mixture)
+        memset(slot->faults_of, 0, sizeof slot->faults_of);
     slot->status = LADE_OK;
 }
 
@@ -260,6 +268,7 @@ static bool fill(struct lade_worker *w)
             continue;
         const uint64_t epoch = l->shuffle ? lade_shuffle_epoch(l, w->job.batch, i) : slot->epoch;
         uint64_t id = slot->ids[i++];
+        lade_worker_note_fault(l, slot, id);
         status = lade_worker_apply_fault_policy(w, epoch, &id, slot->samples + row * l->sample_bytes,
                                                 &slot->labels[row], status, &slot->faults, &slot->error);
         if (status != LADE_OK) {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Purposes of lade_key_make(). */
-enum { ORDER = 0x7264726f, DRAW = 0x77617264, SUBSTITUTE = 0x73627573 };
+enum { ORDER = 0x7264726f, DRAW = 0x77617264, SUBSTITUTE = 0x73627573, MIXTURE = 0x2078696d };
 
 #define MEMBERS_MAX UINT32_MAX /* of draws with replacement */
 #define FEW_MAX (1 << 16)      /* members that are listed, so that substitutes need no search */
@@ -251,6 +251,19 @@ static int prepare_draws(struct lade_order *o, const struct lade_loader_config *
     return status;
 }
 
+/* Epochs have the length that the law gives them. */
+static int init_mixture(struct lade_order *o, struct lade_error *error)
+{
+    int status = lade_mixture_law_init(&o->mix, o->mixture, o->mixture->weight, 0, NULL, o->alloc);
+
+    o->places = o->members = o->mix.length;
+    return status == LADE_OK ? LADE_OK
+                             : lade_fail(error, status, NULL, LADE_NO_OFFSET, "%s",
+                                         status == LADE_LIMITED ? "an epoch of the mixture has more than 2^62 samples: "
+                                                                  "the weight of a large source is too small"
+                                                                : "out of memory");
+}
+
 int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, struct lade_error *error)
 {
     *o = (struct lade_order){.source = c->source,
@@ -264,7 +277,8 @@ int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, st
                              .alloc = c->alloc,
                              .seed = c->seed,
                              .places = lade_source_info(c->source)->count,
-                             .first = UINT64_MAX};
+                             .first = UINT64_MAX,
+                             .mixture = lade_mixture_of(c->source)};
     struct survey s = {o, NULL, 0, NULL, LADE_OK, error};
     if (o->source->blocks && o->draw != LADE_DRAW_ONCE)
         return lade_fail(error, LADE_INVALID, lade_source_info(o->source)->kind, LADE_NO_OFFSET,
@@ -273,12 +287,12 @@ int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, st
     if (o->split && o->draw == LADE_DRAW_ONCE && c->fault == LADE_FAULT_SUBSTITUTE &&
         !(o->few = lade_heap_raw(o->alloc, FEW_MAX, sizeof *o->few)))
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
-    if (o->split && lade_source_reads_group(o->source) &&
+    if (o->split && (o->shards > 1 || lade_source_reads_group(o->source)) &&
         !(o->in_part = lade_heap_get(o->alloc, (size_t)(o->places / 64 + 1), sizeof *o->in_part))) {
         lade_order_free(o);
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
     }
-    int status = run_survey(&s);
+    int status = o->mixture ? init_mixture(o, error) : run_survey(&s);
     if (o->few)
         trim_few(o);
     if (status == LADE_OK && o->members > 0 && o->draw != LADE_DRAW_ONCE)
@@ -286,12 +300,6 @@ int lade_order_init(struct lade_order *o, const struct lade_loader_config *c, st
     if (status != LADE_OK)
         lade_order_free(o);
     return status;
-}
-
-void lade_ranges_free(struct lade_ranges *ranges, const struct lade_alloc *alloc)
-{
-    lade_heap_put(alloc, ranges->range);
-    *ranges = (struct lade_ranges){NULL, 0};
 }
 
 void lade_level_free(struct lade_level *level, const struct lade_alloc *alloc)
@@ -307,6 +315,8 @@ void lade_order_free(struct lade_order *o)
     for (unsigned l = 0; l < o->levels; l++)
         lade_level_free(&o->level[l], o->alloc);
     lade_ranges_free(&o->done, o->alloc);
+    lade_mixture_law_free(&o->mix, o->alloc);
+    lade_mixture_law_free(&o->restarted, o->alloc);
     lade_heap_put(o->alloc, o->in_part);
     lade_heap_put(o->alloc, o->few);
     lade_heap_put(o->alloc, o->member);
@@ -317,66 +327,37 @@ void lade_order_free(struct lade_order *o)
     o->member = o->alias = o->limit = NULL;
 }
 
-bool lade_ranges_hold(const struct lade_ranges *ranges, uint64_t number)
-{
-    for (size_t i = 0; i < ranges->count; i++)
-        if (number < ranges->range[i].end)
-            return number >= ranges->range[i].from;
-    return false;
-}
-
-uint64_t lade_ranges_count(const struct lade_ranges *ranges, uint64_t least, uint64_t end)
-{
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < ranges->count; i++) {
-        uint64_t a = ranges->range[i].from > least ? ranges->range[i].from : least;
-        uint64_t b = ranges->range[i].end < end ? ranges->range[i].end : end;
-        count += b > a ? b - a : 0;
-    }
-    return count;
-}
-
-int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end, const struct lade_alloc *alloc)
-{
-    if (from >= end)
-        return LADE_OK;
-    if (ranges->count > 0 && ranges->range[ranges->count - 1].end == from) {
-        ranges->range[ranges->count - 1].end = end;
-        return LADE_OK;
-    }
-    if ((ranges->count & (ranges->count - 1)) == 0) { /* 0 or a power of two: the memory is used up */
-        size_t room = ranges->count ? 2 * ranges->count : 1;
-        struct lade_range *more = lade_heap_resize(alloc, ranges->range, room, sizeof *more);
-        if (!more)
-            return LADE_NO_MEMORY;
-        ranges->range = more;
-    }
-    ranges->range[ranges->count++] = (struct lade_range){from, end};
-    return LADE_OK;
-}
-
-/* Count of the numbers below total that belong to a shard. */
-static uint64_t share_of(uint64_t total, unsigned shard, unsigned shards)
-{
-    return total > shard ? (total - shard - 1) / shards + 1 : 0;
-}
-
 static unsigned depth_in(const struct lade_order *o, uint64_t epoch)
 {
     return epoch == o->first ? o->levels : 0;
 }
 
+/* The law of a mixture in an epoch. */
+static const struct lade_mixture_law *law_in(const struct lade_order *o, uint64_t epoch)
+{
+    return epoch == o->first && o->restarted.length > 0 ? &o->restarted : &o->mix;
+}
+
+static uint64_t places_in(const struct lade_order *o, uint64_t epoch)
+{
+    return o->mixture ? law_in(o, epoch)->length : o->places;
+}
+
+uint64_t lade_order_total(const struct lade_order *o, uint64_t epoch)
+{
+    return o->mixture ? places_in(o, epoch) : o->members;
+}
+
 /* Members that an epoch divides among the shards. */
 static uint64_t total_in(const struct lade_order *o, uint64_t epoch)
 {
-    uint64_t total = o->members;
+    uint64_t total = lade_order_total(o, epoch);
 
     for (unsigned l = 0; l < depth_in(o, epoch); l++) {
         const struct lade_level *level = &o->level[l];
         uint64_t done = 0;
         for (unsigned r = 0; r < level->shards; r++)
-            done += lade_ranges_count(&level->shard[r], 0, share_of(total, r, level->shards));
+            done += lade_ranges_count(&level->shard[r], 0, lade_share_of(total, r, level->shards));
         total -= done;
     }
     return total;
@@ -391,7 +372,7 @@ uint64_t lade_order_length(const struct lade_order *o, uint64_t epoch)
 
 uint64_t lade_order_mine(const struct lade_order *o, const struct lade_cursor *cursor)
 {
-    return share_of(cursor->seen[depth_in(o, cursor->epoch)], o->shard, o->shards);
+    return lade_share_of(cursor->seen[depth_in(o, cursor->epoch)], o->shard, o->shards);
 }
 
 uint64_t lade_order_left(const struct lade_order *o, const struct lade_cursor *cursor)
@@ -421,7 +402,7 @@ void lade_order_pass(const struct lade_order *o, struct lade_cursor *cursor, uin
     uint64_t last = (lade_order_mine(o, cursor) + count - 1) * o->shards + o->shard;
 
     cursor->seen[0] = last + 1;
-    cursor->place = last % o->places + 1;
+    cursor->place = last % places_in(o, cursor->epoch) + 1;
 }
 
 static uint64_t draw_at(const struct lade_order *o, struct lade_key key, uint64_t place)
@@ -448,7 +429,7 @@ static void list_elements(const struct lade_order *o, struct lade_walk *walk, ui
 static uint64_t element_at(const struct lade_order *o, struct lade_walk *walk, uint64_t place)
 {
     if (place - walk->at >= walk->held) {
-        uint64_t left = o->places - place;
+        uint64_t left = walk->permutation.n - place;
         walk->at = place;
         walk->held = left < LADE_AHEAD ? left : LADE_AHEAD;
         list_elements(o, walk, place, walk->held, walk->ahead);
@@ -476,13 +457,13 @@ static bool is_due(const struct lade_order *o, struct lade_cursor *cursor, unsig
     return cursor->epoch != o->first || o->done.count == 0 || !lade_ranges_hold(&o->done, number / o->shards);
 }
 
-static void begin_epoch(const struct lade_order *o, struct lade_walk *walk, uint64_t epoch, struct lade_key key)
+/* Begins a permutation of n elements, which is at least 1 and below 2^62. */
+static void begin_walk(const struct lade_order *o, struct lade_walk *walk, uint64_t n, struct lade_key key)
 {
-    lade_ignore(lade_permutation_init(&walk->permutation, key, o->places)); /* places is at least 1 and below 2^62 */
-    walk->epoch = epoch;
+    lade_ignore(lade_permutation_init(&walk->permutation, key, n));
     walk->ready = true;
     walk->held = 0;
-    if (!walk->table && o->places > LADE_PERMUTATION_SMALL) {
+    if (!walk->table && n > LADE_PERMUTATION_SMALL) {
         walk->table = lade_heap_raw(o->alloc, 1, sizeof *walk->table);
         if (walk->table) /* so that memory use does not depend on the number of samples */
             memset(walk->table, 0, sizeof *walk->table);
@@ -491,9 +472,56 @@ static void begin_epoch(const struct lade_order *o, struct lade_walk *walk, uint
         lade_permutation_tabulate(&walk->permutation, walk->table);
 }
 
+static void begin_epoch(const struct lade_order *o, struct lade_walk *walk, uint64_t epoch, struct lade_key key)
+{
+    walk->epoch = epoch;
+    begin_walk(o, walk, o->places, key);
+}
+
+/* Sample number k of a source in a round of an epoch, in the source's numbering. */
+static uint64_t element_of(const struct lade_order *o, struct lade_walk *walk, uint64_t epoch, unsigned source,
+                           uint64_t round, uint64_t k)
+{
+    const struct lade_mixture *m = o->mixture;
+    struct lade_walk alone = {.ready = false}, *one = walk->each ? &walk->each[source] : &alone;
+
+    if (!one->ready || one->epoch != epoch || one->round != round) {
+        const struct lade_key all = lade_key_make(o->seed, epoch, MIXTURE);
+        one->epoch = epoch;
+        one->round = round;
+        begin_walk(o, one, m->first[source + 1] - m->first[source],
+                   lade_key_make(lade_random_at(all, source, 0), round, ORDER));
+    }
+    const uint64_t element = element_at(o, one, k);
+    lade_walk_free(&alone, o->alloc);
+    return element;
+}
+
+static uint64_t mixed_at(const struct lade_order *o, struct lade_walk *walk, uint64_t epoch, uint64_t place)
+{
+    const struct lade_mixture *m = o->mixture;
+    uint64_t number;
+    const unsigned source = lade_mixture_law_at(law_in(o, epoch), place, &number);
+    const uint64_t samples = m->first[source + 1] - m->first[source], k = number % samples;
+
+    if (!walk->each && !o->sequential)
+        walk->each = lade_heap_get(o->alloc, LADE_MIXTURE_SOURCES_MAX, sizeof *walk->each);
+    return m->first[source] + (o->sequential ? k : element_of(o, walk, epoch, source, number / samples, k));
+}
+
+int lade_order_restart(struct lade_order *o, uint64_t position, const uint64_t *taken)
+{
+    memcpy(o->taken, taken, o->mixture->sources * sizeof *taken);
+    return lade_mixture_law_init(&o->restarted, o->mixture, o->mixture->weight, position, taken, o->alloc);
+}
+
 void lade_walk_free(struct lade_walk *walk, const struct lade_alloc *alloc)
 {
+    for (unsigned s = 0; walk->each && s < LADE_MIXTURE_SOURCES_MAX; s++)
+        lade_heap_put(alloc, walk->each[s].table);
+    lade_heap_put(alloc, walk->each);
     lade_heap_put(alloc, walk->table);
+    walk->each = NULL;
     walk->table = NULL;
     walk->ready = false;
 }
@@ -511,20 +539,26 @@ void lade_order_take(const struct lade_order *o, struct lade_walk *walk, struct 
 {
     const unsigned depth = depth_in(o, cursor->epoch);
     const bool shuffled = o->draw == LADE_DRAW_ONCE && !o->sequential;
+    const uint64_t places = places_in(o, cursor->epoch);
     struct lade_key key = lade_key_make(o->seed, cursor->epoch, o->draw == LADE_DRAW_ONCE ? ORDER : DRAW);
 
-    if (shuffled && (!walk->ready || walk->epoch != cursor->epoch))
+    if (shuffled && !o->mixture && (!walk->ready || walk->epoch != cursor->epoch))
         begin_epoch(o, walk, cursor->epoch, key);
-    if (shuffled && o->shards == 1 && lade_order_is_even(o, cursor->epoch) && count > 0) {
+    if (shuffled && !o->mixture && o->shards == 1 && lade_order_is_even(o, cursor->epoch) && count > 0) {
         take_all(o, walk, cursor, ids, count);
         return;
     }
     for (uint64_t n = 0; n < count;) {
-        if (cursor->place == o->places) { /* padding: restart at the first position, but the numbers continue */
+        if (cursor->place == places) { /* padding: restart at the first position, but the numbers continue */
             cursor->place = 0;
             memset(cursor->seen, 0, depth * sizeof *cursor->seen);
         }
         uint64_t place = cursor->place++;
+        if (o->mixture) { /* all its places are members */
+            if (is_due(o, cursor, depth))
+                ids[n++] = mixed_at(o, walk, cursor->epoch, place);
+            continue;
+        }
         uint64_t id = o->draw != LADE_DRAW_ONCE ? draw_at(o, key, place)
                       : o->sequential           ? place
                                                 : element_at(o, walk, place);
@@ -542,6 +576,10 @@ uint64_t lade_order_substitute(const struct lade_order *o, uint64_t epoch, uint6
 
     lade_random_init(&random, lade_key_make(o->seed, epoch, SUBSTITUTE), id);
     lade_random_seek(&random, attempt << 32);
+    if (o->mixture) {
+        const uint64_t *first = &o->mixture->first[lade_mixture_source(o->mixture, id)];
+        return first[0] + lade_random_below(&random, first[1] - first[0]);
+    }
     if (o->member)
         return o->member[lade_random_below(&random, o->members)];
     if (o->few)
@@ -611,11 +649,12 @@ static uint32_t source_identity(const struct lade_order *o)
     crc = add_schema(crc, info->schema);
     if (o->source->blocks) /* samples that are far from each other take long to read */
         return add_number(add_number(crc, o->source->blocks->window), o->source->blocks->identity);
-    const uint64_t samples = o->places < LOOKED_AT ? o->places : LOOKED_AT;
+    const uint64_t count = o->mixture ? info->count : o->places;
+    const uint64_t samples = count < LOOKED_AT ? count : LOOKED_AT;
     for (uint64_t k = 0; k < samples; k++) {
         /* Evenly spread, both ends included. */
-        const uint64_t step = samples > 1 ? (o->places - 1) / (samples - 1) : 0;
-        const uint64_t i = k + 1 == samples ? o->places - 1 : k * step;
+        const uint64_t step = samples > 1 ? (count - 1) / (samples - 1) : 0;
+        const uint64_t i = k + 1 == samples ? count - 1 : k * step;
         int64_t label = LADE_NO_LABEL;
         if ((o->source->ops.label || info->schema) && info->classes > 0)
             lade_ignore(lade_source_label(o->source, i, &label, NULL)); /* a sample that cannot be read has none */
@@ -634,6 +673,8 @@ uint32_t lade_order_identity(const struct lade_order *o)
     unsigned char bytes[sizeof word];
     uint32_t crc;
 
+    if (o->mixture) /* its weights may change */
+        word[0] = word[1] = lade_source_info(o->source)->count;
     if (o->split) {
         lade_split_get_config(o->split, &split);
         word[7] = split.seed;
@@ -647,5 +688,7 @@ uint32_t lade_order_identity(const struct lade_order *o)
         lade_write_number(bytes, split.weights ? split.weights[p] : 1, 4);
         crc = lade_crc32c(crc, bytes, 4);
     }
-    return crc;
+    for (unsigned s = 0; o->mixture && s <= o->mixture->sources; s++)
+        crc = add_number(crc, o->mixture->first[s]);
+    return o->mixture ? add_number(crc, o->mixture->end) : crc;
 }

@@ -341,6 +341,27 @@ static void put_class(struct json *j, const struct lade_report *r, uint64_t c)
     end(j, "}");
 }
 
+static void put_shares(struct json *j, const struct lade_report *r)
+{
+    if (r->shares == 0)
+        return;
+    begin(j, "mixture", "[");
+    for (unsigned i = 0; i < r->shares; i++) {
+        const struct lade_loader_share *s = &r->share[i];
+        begin(j, NULL, "{");
+        text(j, "source", r->share_name ? r->share_name[i] : s->kind);
+        whole(j, "weight", s->weight);
+        number(j, "target", s->target);
+        number(j, "share", s->share);
+        whole(j, "samples", s->samples);
+        whole(j, "delivered", s->delivered);
+        number(j, "epochs", s->epochs);
+        whole(j, "faults", s->faults);
+        end(j, "}");
+    }
+    end(j, "]");
+}
+
 static void put_device(struct json *j, const struct lade_report *r)
 {
     if (!r->device)
@@ -468,6 +489,7 @@ int lade_report_json_sized(const struct lade_report *report, size_t size, lade_r
     for (uint64_t c = 0; c < r->classes; c++)
         put_class(&j, r, c);
     end(&j, "]");
+    put_shares(&j, r);
     put_device(&j, r);
     put_sequences(&j, r);
     put_learnt(&j, r);

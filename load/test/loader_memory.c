@@ -7,6 +7,8 @@
 #include "files.h"
 #include "states.h"
 
+#include <lade/mixture.h>
+
 enum { COUNT = 60, TRIES = 1000 };
 
 /* Whether the status is LADE_NO_MEMORY, with a text. */
@@ -43,6 +45,38 @@ static int try_all(const struct lade_loader_config *config, const char *state)
             return failures;
     }
     return -1;
+}
+
+static struct lade_source *mixed(struct lade_source *const *source, uint32_t first)
+{
+    const uint32_t weight[2] = {first, 2};
+    const struct lade_source_mixture config = {
+        .source = source, .weight = weight, .sources = 2, .end = LADE_MIXTURE_DROP};
+    struct lade_source *mixture;
+
+    cr_assert_eq(lade_source_open_mixture(&mixture, &config, NULL), LADE_OK);
+    return mixture;
+}
+
+Test(loader_memory, mixture)
+{
+    struct lade_source *source[2] = {numbers(COUNT), numbers(COUNT / 2)};
+    struct lade_source *before = mixed(source, 1), *after = mixed(source, 3);
+    struct lade_loader_config config = {.source = before, .batch = 8, .in_order = true, .threads = 1, .slots = 2};
+    struct lade_loader *l = open_loader(&config);
+    struct lade_batch b = next_of(l);
+
+    lade_loader_release(l, &b);
+    char *state = state_of(l);
+    lade_loader_destroy(l);
+    cr_assert_gt(try_all(&config, NULL), 4);
+    config.source = after;
+    cr_assert_gt(try_all(&config, state), 6);
+    free(state);
+    lade_source_close(before);
+    lade_source_close(after);
+    lade_source_close(source[0]);
+    lade_source_close(source[1]);
 }
 
 Test(loader_memory, create)
@@ -118,7 +152,7 @@ static size_t taken_by(const struct lade_loader_config *config, uint64_t *slot_b
 }
 
 /* Memory of a loader's own structures, per slot and worker, of the table of each worker, and of the ends of arrays. */
-enum { FIXED = 65536, EACH = 4096, TABLE = 17 * 1024 };
+enum { FIXED = 98304, EACH = 4096, TABLE = 17 * 1024 };
 
 Test(loader_memory, takes_the_memory_that_the_header_states)
 {

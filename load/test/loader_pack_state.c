@@ -332,8 +332,6 @@ Test(loader_pack_state, refused)
     config.shards = 2;
     l = open_loader(&config);
     states[0] = states[1] = state_of(l);
-    cr_assert_eq(lade_loader_merge_states((const char *const *)states, 1, NULL, 0, NULL, &error), 0);
-    cr_assert(strstr(error.text, "each shard"), "%s", error.text);
     cr_assert_eq(lade_loader_merge_states((const char *const *)states, 2, NULL, 0, NULL, &error), 0);
     lade_loader_destroy(l);
     free(states[0]);

@@ -213,6 +213,23 @@ Test(report, json_of_the_timeline)
     has_not(&r, "\"timeline\"");
 }
 
+Test(report, json_of_a_mixture)
+{
+    static const struct lade_loader_share share[2] = {
+        {"npy", 10, 3, 0.75, 9, 0, 0.9, 0.5625}, {"images", 20, 1, 0.25, 7, 2, 0.35, 0.4375}};
+    static const char *const name[2] = {"npy:a.npy", "images:b"};
+    struct lade_report r = {.share = share, .share_name = name, .shares = 2};
+
+    has(&r, "\"mixture\": [{\"source\": \"npy:a.npy\", \"weight\": 3, \"target\": 0.75, \"share\": 0.5625, "
+            "\"samples\": 10, \"delivered\": 9, \"epochs\": 0.9, \"faults\": 0}, {\"source\": \"images:b\", "
+            "\"weight\": 1, \"target\": 0.25, \"share\": 0.4375, \"samples\": 20, \"delivered\": 7, \"epochs\": 0.35, "
+            "\"faults\": 2}]}");
+    r.share_name = NULL;
+    has(&r, "\"source\": \"images\"");
+    r.shares = 0;
+    has_not(&r, "\"mixture\"");
+}
+
 Test(report, a_write_that_fails_ends_it)
 {
     struct written whole = {.size = 0}, w = {.fails_at = 600};

@@ -10,6 +10,7 @@
 #include <lade/gpu.h>
 #include <lade/lade.h>
 #include <lade/loader.h>
+#include <lade/mixture.h>
 #include <lade/report.h>
 #include <stdio.h>
 #include <string.h>
@@ -201,7 +202,16 @@ static void use_sources(void)
     INTACT(synthetic);
     REFUSED(synthetic, lade_source_open_synthetic(&source, &synthetic.it, NULL));
     EXPECT(lade_source_open_synthetic(&source, &synthetic.it, NULL) == LADE_OK);
-    lade_source_close(source);
+    GUARDED(struct lade_source_mixture, mixture);
+    struct lade_source *mixed;
+    const uint32_t weight = 1;
+    mixture.it.source = &source;
+    mixture.it.weight = &weight;
+    mixture.it.sources = 1;
+    mixture.it.owned = true;
+    REFUSED(mixture, lade_source_open_mixture(&mixed, &mixture.it, NULL));
+    EXPECT(lade_source_open_mixture(&mixed, &mixture.it, NULL) == LADE_OK);
+    lade_source_close(mixed);
     ops.it.read = read_nothing;
     info.it.kind = "nothing";
     info.it.count = 4;

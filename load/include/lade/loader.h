@@ -171,7 +171,8 @@ struct lade_loader_config {
     const struct lade_pipeline *pipeline; /* NULL: samples unchanged */
     /*
      * NULL: the part is the whole source. Queried with lade_source_group(). Where that reads a field, create reads it once
-     * for each sample, fails with its error if one cannot be read, and keeps one bit for each sample.
+     * for each sample, and fails with its error if one cannot be read. There, and with several shards, one bit is kept for
+     * each sample, so that a shard does not ask the split again for the samples of the others.
      */
     struct lade_split *split;
     unsigned part;
@@ -501,9 +502,12 @@ static inline LADE_MUST_CHECK int lade_loader_resume(struct lade_loader **loader
  * Merges the states of all shards, in any order, into one that any number of shards can resume: the samples that no
  * shard has delivered in this epoch are divided among the resuming shards. A shard that has ended the epoch and not
  * begun the next counts as part of it with all its samples, including those that it left out to match the length of the
- * others. Returns the size as lade_loader_state() does; 0: the states do not belong together, are in different epochs,
- * or (LADE_LIMITED) the shards changed four times in this epoch. alloc is used during the call; NULL: the C
- * library's.
+ * others. This may happen any number of times in an epoch. The state of a single shard suffices where all are in step: given
+ * alone, it stands for all shards of its run, each with as many samples. That all have is for the caller to ensure. The merged
+ * state takes a few hundred bytes where shards are in step; otherwise up to 16 bytes for each range of samples, at most as many
+ * ranges as samples that shards are ahead of the others. Returns the size as lade_loader_state() does; 0: the states do not
+ * belong together, are in different epochs, or (LADE_LIMITED) take more than 2^20 ranges. alloc is used during the call;
+ * NULL: the C library's.
  */
 LADE_API LADE_MUST_CHECK size_t lade_loader_merge_states(const char *const *states, unsigned count, char *to,
                                                          size_t size, const struct lade_alloc *alloc,

@@ -17,6 +17,7 @@
 
 #include <lade/api.h>
 #include <lade/loader.h>
+#include <lade/mixture.h>
 #include <lade/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,6 +99,10 @@ struct lade_report {
     uint64_t sequence_steps; /* that the consumer got, padding not included */
     uint64_t pack_row;       /* steps of a packed row; 0: not packed. The others by lade_report_loader() */
     uint64_t packed_rows, packed_steps, packed_slots, samples_cut, samples_split, samples_dropped;
+
+    const struct lade_loader_share *share; /* of a mixture, by lade_loader_shares() */
+    const char *const *share_name;         /* NULL: their kinds */
+    unsigned shares;                       /* 0: left out */
 };
 
 /* Zero where a wait that ends in between makes the later figure the smaller one. */
