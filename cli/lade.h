@@ -17,6 +17,7 @@ enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_TROUBLE = 3 };
 int feed_main(int argc, char **argv);
 int split_main(int argc, char **argv);
 int inspect_main(int argc, char **argv);
+int lab_main(int argc, char **argv);
 int convert_main(int argc, char **argv);
 int synth_main(int argc, char **argv);
 

@@ -11,6 +11,7 @@ static const struct {
 } commands[] = {
     {"feed", feed_main, "feed a data set to a consumer in batches, and report how that went"},
     {"split", split_main, "assign the items of a data set to parts, and audit the result"},
+    {"lab", lab_main, "open the lab: a page that explores small programs under four memory models"},
     {"inspect", inspect_main, "print what a data set holds"},
     {"convert", convert_main, "write a data set in another format, and check the result"},
     {"synth", synth_main, "write a synthetic data set in a format of your choice"},

@@ -41,11 +41,16 @@ static void dealloc(PyObject *self)
 
 static PyObject *tensor(struct batch *b, unsigned i)
 {
+    PyObject *found;
+
+    PACKAGE_BEGIN(b);
     if (!b->tensor[i]) {
         const struct lade_tensor *t = &b->hold->batch.tensor[i];
         b->tensor[i] = package_tensor(b->hold, t->host, t->shape);
     }
-    return Py_XNewRef(b->tensor[i]);
+    found = Py_XNewRef(b->tensor[i]);
+    PACKAGE_END();
+    return found;
 }
 
 /* The number of the tensor with this name, or -1. */

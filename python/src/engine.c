@@ -18,11 +18,6 @@ struct package_engine *package_engine_create(struct lade_loader *loader, uint32_
     return e;
 }
 
-bool package_engine_is_here(const struct package_engine *engine)
-{
-    return engine->generation == lade_fork_generation();
-}
-
 static void free_engine(struct lade_ref *users)
 {
     struct package_engine *e =

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Statuses as exceptions; exceptions of Python functions that workers call as statuses. */
+/* Statuses as exceptions; calls of Python functions by workers, and their exceptions as statuses. */
 #include "package.h"
 
 #include "fail.h"
 
 #include <lade/error.h>
+
+#include <pthread.h>
 
 #include <string.h>
 
@@ -12,9 +14,10 @@
 #define FIRST (-1000000)
 #define KEPT 256
 
-/* Used by attached threads. A slot is overwritten when its exception was superseded by later ones. */
+/* A slot is overwritten after KEPT further exceptions. The mutex is for builds without a GIL. */
 static PyObject *kept[KEPT];
 static int next_kept;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static PyObject *set(PyObject *exception)
 {
@@ -23,13 +26,19 @@ static PyObject *set(PyObject *exception)
     return NULL;
 }
 
+/* A new reference. */
+static PyObject *find(int status)
+{
+    (void)pthread_mutex_lock(&mutex);
+    PyObject *exception = Py_NewRef(kept[(FIRST - status) % KEPT]);
+    (void)pthread_mutex_unlock(&mutex);
+    return exception;
+}
+
 PyObject *package_raise(int status, const struct lade_error *error)
 {
-    if (status <= FIRST && kept[(FIRST - status) % KEPT]) {
-        PyObject *exception = kept[(FIRST - status) % KEPT];
-        Py_INCREF(exception);
-        return set(exception);
-    }
+    if (status <= FIRST)
+        return set(find(status));
     PyObject *module = PyImport_ImportModule("lade._errors");
     if (!module)
         return NULL;
@@ -72,11 +81,36 @@ int package_keep_exception(struct lade_error *error)
         (void)PyException_SetTraceback(exception, traceback);
     Py_XDECREF(type);
     Py_XDECREF(traceback);
+    Py_INCREF(exception); /* another thread may drop the kept one */
+    (void)pthread_mutex_lock(&mutex);
     const int number = next_kept;
     next_kept = (next_kept + 1) % KEPT;
     PyObject *old = kept[number];
     kept[number] = exception;
+    (void)pthread_mutex_unlock(&mutex);
     describe(exception, error, FIRST - number);
+    Py_DECREF(exception);
     Py_XDECREF(old);
     return FIRST - number;
+}
+
+static _Thread_local unsigned calls; /* of Python functions that this thread is inside of, as a worker */
+
+PyGILState_STATE package_attach(void)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+
+    calls++;
+    return state;
+}
+
+void package_detach(PyGILState_STATE state)
+{
+    calls--;
+    PyGILState_Release(state);
+}
+
+bool package_is_worker(void)
+{
+    return calls > 0;
 }

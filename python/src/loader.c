@@ -2,6 +2,9 @@
 /* lade._lade.Loader, on which lade.Loader builds: a loader, its next batch, its state. */
 #include "package.h"
 
+#include <lade/fork.h>
+
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,21 +20,32 @@ struct loader {
     PyObject *names; /* of the tensors */
     bool has_labels;
     struct package_measure measure;
-    bool ended; /* the last batch of an epoch was returned since iteration began */
+    uint32_t generation; /* of fork */
+    atomic_bool closing; /* by any thread; others then stop waiting */
+    bool ended;          /* the last batch of an epoch was returned since iteration began */
 };
 
 #define SLICE INT64_C(50000000) /* nanoseconds that a thread waits until it checks for signals */
 
+static bool is_here(const struct loader *l)
+{
+    return l->generation == lade_fork_generation();
+}
+
 /* Locks the loader and returns the engine, or NULL with an exception. */
-static struct package_engine *lock(struct loader *l)
+static struct package_engine *lock_to(struct loader *l, bool closes)
 {
     for (;;) {
         if (!l->engine) {
             PyErr_SetString(PyExc_ValueError, "the loader is closed");
             return NULL;
         }
-        if (!package_engine_is_here(l->engine))
+        if (!is_here(l))
             return (struct package_engine *)package_raise(PACKAGE_FORKED, NULL);
+        if (atomic_load_explicit(&l->closing, memory_order_relaxed) && !closes) { /* only ends the wait early */
+            PyErr_SetString(PyExc_ValueError, "the loader is closed, or is being closed by another thread");
+            return NULL;
+        }
         PyLockStatus status = PyThread_acquire_lock_timed(l->lock, 0, 0);
         if (status != PY_LOCK_ACQUIRED) {
             Py_BEGIN_ALLOW_THREADS;
@@ -47,6 +61,11 @@ static struct package_engine *lock(struct loader *l)
     }
 }
 
+static struct package_engine *lock(struct loader *l)
+{
+    return lock_to(l, false);
+}
+
 static void unlock(struct loader *l)
 {
     PyThread_release_lock(l->lock);
@@ -58,9 +77,9 @@ static int try_close(struct loader *l)
     struct package_engine *e = l->engine;
     int status = LADE_OK;
 
-    if (package_engine_is_here(e)) {
-        lade_loader_cancel(e->loader); /* another thread may wait for a batch, with the lock */
-        e = lock(l);
+    if (is_here(l)) {
+        atomic_store_explicit(&l->closing, true, memory_order_relaxed);
+        e = lock_to(l, true);
         if (!e)
             return PACKAGE_RAISED;
         Py_BEGIN_ALLOW_THREADS;
@@ -138,6 +157,8 @@ static int start(struct loader *l, const char *state)
         return -1;
     }
     l->engine = e;
+    l->generation = e->generation;
+    atomic_store_explicit(&l->closing, false, memory_order_relaxed);
     l->ended = false;
     l->measure = (struct package_measure){0};
     return describe(l, loader);
@@ -179,7 +200,21 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
-/* Ends the workers while what they use is whole: before the collector clears anything. */
+static int close_pending(void *self)
+{
+    PyObject *none = close_loader(self, NULL);
+
+    if (!none)
+        PyErr_WriteUnraisable(self);
+    Py_XDECREF(none);
+    Py_DECREF((PyObject *)self);
+    return 0;
+}
+
+/*
+ * Ends the workers while what they use is whole: before the collector clears anything. When the collector runs in a worker,
+ * the object lives on until the main thread has closed it.
+ */
 static void finalize(PyObject *self)
 {
     struct loader *l = (struct loader *)self;
@@ -187,6 +222,11 @@ static void finalize(PyObject *self)
 
     if (!l->engine)
         return;
+    if (package_is_worker()) {
+        if (Py_AddPendingCall(close_pending, Py_NewRef(self)) != 0)
+            Py_DECREF(self); /* the queue is full: workers and memory stay */
+        return;
+    }
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *none = close_loader(self, NULL);
     if (!none)
@@ -201,7 +241,8 @@ static void dealloc(PyObject *self)
     struct loader *l = (struct loader *)self;
 
     PyObject_GC_UnTrack(self);
-    finalize(self);
+    if (!package_is_worker())
+        finalize(self);
     if (!l->engine) { /* else a worker is inside the source: all that it uses stays */
         package_options_clear(&l->options);
         Py_XDECREF(l->source);

@@ -20,6 +20,14 @@
 
 /* A function that takes positional arguments as an array, as the table of methods wants it. */
 #define PACKAGE_FAST(function) ((PyCFunction)(void (*)(void))(function))
+/* Excludes other threads from an object where there is no GIL. */
+#ifdef Py_GIL_DISABLED
+#define PACKAGE_BEGIN(object) Py_BEGIN_CRITICAL_SECTION(object)
+#define PACKAGE_END() Py_END_CRITICAL_SECTION()
+#else
+#define PACKAGE_BEGIN(object) ((void)(object))
+#define PACKAGE_END() ((void)0)
+#endif
 #define PACKAGE_SLOT(function) ((void *)(function))
 
 /* Statuses beside those of the library: an exception is set; the process is a child of the one that made the object. */
@@ -35,6 +43,14 @@ PyObject *package_raise(int status, const struct lade_error *error);
  * raises it again. Its text goes to error.
  */
 int package_keep_exception(struct lade_error *error);
+
+/*
+ * Around each call of a Python function by a worker: attaches the thread to the interpreter. The collector may run inside, and
+ * must not wait there for the end of workers, of which this may be one.
+ */
+PyGILState_STATE package_attach(void);
+void package_detach(PyGILState_STATE state);
+bool package_is_worker(void);
 
 /* array.c: arrays of other objects, by the buffer protocol or DLPack, without a copy. */
 struct package_array {
@@ -70,7 +86,6 @@ struct package_hold {
 };
 
 struct package_engine *package_engine_create(struct lade_loader *loader, uint32_t limit);
-bool package_engine_is_here(const struct package_engine *engine);
 void package_engine_put(struct package_engine *engine);
 
 /* Next batch, with one reference. The loader's status. */

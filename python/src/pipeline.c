@@ -45,7 +45,7 @@ static int call_function(void *context, const struct lade_image *input, const vo
                          const struct lade_image *output, void *to, struct lade_random *random)
 {
     const struct call *c = context;
-    PyGILState_STATE attached = PyGILState_Ensure();
+    PyGILState_STATE attached = package_attach();
     PyObject *image = PyByteArray_FromStringAndSize(from, (Py_ssize_t)lade_image_bytes(input));
     PyObject *result = NULL;
     int status = LADE_OK;
@@ -58,7 +58,7 @@ static int call_function(void *context, const struct lade_image *input, const vo
         status = package_keep_exception(NULL);
     Py_XDECREF(image);
     Py_XDECREF(result);
-    PyGILState_Release(attached);
+    package_detach(attached);
     return status;
 }
 

@@ -24,10 +24,10 @@ static int take_stream(PyObject *object, struct ArrowArrayStream *stream)
 static int reopen(void *context, struct ArrowArrayStream *stream)
 {
     struct lade_error error;
-    PyGILState_STATE attached = PyGILState_Ensure();
+    PyGILState_STATE attached = package_attach();
     int status = take_stream(context, stream) == 0 ? LADE_OK : package_keep_exception(&error);
 
-    PyGILState_Release(attached);
+    package_detach(attached);
     return status;
 }
 

@@ -58,19 +58,19 @@ static int copy_sample(const struct custom *c, PyObject *sample, uint64_t i, con
 static int read_fields(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error)
 {
     const struct custom *c = self;
-    PyGILState_STATE attached = PyGILState_Ensure();
+    PyGILState_STATE attached = package_attach();
     PyObject *sample = PyObject_CallFunction(c->read, "K", (unsigned long long)i);
     int status = sample ? copy_sample(c, sample, i, views, error) : package_keep_exception(error);
 
     Py_XDECREF(sample);
-    PyGILState_Release(attached);
+    package_detach(attached);
     return status;
 }
 
 static int length(void *self, uint64_t i, unsigned field, uint64_t *steps, struct lade_error *error)
 {
     const struct custom *c = self;
-    PyGILState_STATE attached = PyGILState_Ensure();
+    PyGILState_STATE attached = package_attach();
     PyObject *result = PyObject_CallFunction(c->length, "KI", (unsigned long long)i, field);
     int status = LADE_OK;
 
@@ -78,7 +78,7 @@ static int length(void *self, uint64_t i, unsigned field, uint64_t *steps, struc
     if (PyErr_Occurred())
         status = package_keep_exception(error);
     Py_XDECREF(result);
-    PyGILState_Release(attached);
+    package_detach(attached);
     return status;
 }
 
@@ -102,7 +102,7 @@ static int take_next(const struct custom *c, PyObject *sample, void *to, int64_t
 static int next(void *self, void *to, int64_t *label, uint64_t *key, struct lade_error *error)
 {
     const struct custom *c = self;
-    PyGILState_STATE attached = PyGILState_Ensure();
+    PyGILState_STATE attached = package_attach();
     PyObject *sample = PyObject_CallNoArgs(c->read);
     int status;
 
@@ -114,7 +114,7 @@ static int next(void *self, void *to, int64_t *label, uint64_t *key, struct lade
     } else
         status = package_keep_exception(error);
     Py_XDECREF(sample);
-    PyGILState_Release(attached);
+    package_detach(attached);
     return status;
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# needs: pyarrow
+# needs: arrow
 """Tables of pyarrow as sources."""
 
 import gc

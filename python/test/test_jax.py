@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# needs: jax
+# imports: jax
 """lade.jax: arrays of JAX, also divided among devices."""
 
 import os

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Loaders over text and arrays: what is in the batches, epochs, states."""
 
+import ctypes
 import json
+import tempfile
 import unittest
 
 import numpy as np
@@ -60,6 +62,91 @@ class Arrays(unittest.TestCase):
         ]:
             with self.subTest(text), self.assertRaisesRegex(error, text):
                 lade.Loader(source)
+
+
+class Tensors(unittest.TestCase):
+    def setUp(self):
+        self.loader = lade.Loader((np.arange(24, dtype=np.float32).reshape(4, 3, 2), np.arange(4)), batch=4, shuffle=False)
+        self.batch = next(self.loader)
+
+    def tearDown(self):
+        self.loader.close()
+
+    def test_capsules(self):
+        valid = ctypes.pythonapi.PyCapsule_IsValid
+        valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
+        tensor = self.batch.sample
+        for options, name in [({}, b"dltensor"), ({"max_version": None}, b"dltensor"), ({"max_version": (0, 8)}, b"dltensor"),
+                              ({"max_version": (1, 0)}, b"dltensor_versioned"), ({"max_version": (2, 3)}, b"dltensor_versioned")]:
+            self.assertEqual(valid(tensor.__dlpack__(**options), name), 1, options)
+        self.assertEqual(tensor.__dlpack_device__(), (1, 0))
+        for options, error in [({"stream": 1}, ValueError), ({"dl_device": (2, 0)}, BufferError), ({"copy": True}, BufferError)]:
+            with self.assertRaises(error):
+                tensor.__dlpack__(**options)
+
+    def test_views_are_of_one_memory(self):
+        tensor = self.batch.sample
+        first, second = np.from_dlpack(tensor), np.asarray(tensor)
+        self.assertTrue(np.shares_memory(first, second) and np.shares_memory(first, tensor.numpy()))
+        np.testing.assert_array_equal(first, np.arange(24).reshape(4, 3, 2))
+        view = memoryview(tensor)
+        self.assertEqual((view.format, view.shape, view.strides, view.itemsize), ("f", (4, 3, 2), (24, 8, 4), 4))
+
+    def test_attributes(self):
+        tensor, batch = self.batch.sample, self.batch
+        self.assertEqual((tensor.shape, tensor.dtype, tensor.ndim, tensor.nbytes, len(tensor)), ((4, 3, 2), "float32", 3, 96, 4))
+        self.assertEqual(batch.label.tolist(), [0, 1, 2, 3])
+        self.assertEqual(tensor[1, 2, 0], 10)
+        x, y = batch
+        self.assertIs(x, batch[0])
+        self.assertIs(y, batch["label"])
+        self.assertEqual(list(dict(batch.items())), ["sample", "label"])
+        for key, error in [("nothing", KeyError), (2, IndexError), (-3, IndexError), (1.5, TypeError)]:
+            with self.assertRaises(error):
+                batch[key]
+        with self.assertRaisesRegex(AttributeError, "nothing"):
+            batch.nothing
+
+    def test_all_types(self):
+        types = "? u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8 c8 c16".split()
+        arrays = {t: np.arange(12).reshape(4, 3).astype(t) for t in types}
+        with lade.Loader(arrays, batch=4, shuffle=False, fields=types[:8]) as first, \
+                lade.Loader(arrays, batch=4, shuffle=False, fields=types[8:]) as second:
+            for batch in (next(first), next(second)):
+                for name in batch.keys():
+                    for view in (batch[name].numpy(), np.from_dlpack(batch[name])):
+                        self.assertEqual(view.dtype, np.dtype(name))
+                        np.testing.assert_array_equal(view, arrays[name])
+
+    def test_names_that_batches_have(self):
+        with lade.Loader({"count": np.arange(3), "labels": np.arange(3) + 5}, batch=3, shuffle=False) as loader:
+            batch = next(loader)
+            self.assertEqual((batch.count, batch["count"].tolist(), batch.labels.tolist()), (3, [0, 1, 2], [5, 6, 7]))
+
+    def test_ragged_arrays(self):
+        values, offsets = np.arange(10, dtype=np.int32), np.array([0, 3, 3, 10])
+        source = {"t": lade.Ragged(values, offsets)}
+        with lade.Loader(source, batch=3, shuffle=False) as loader:
+            batch = next(loader)
+            self.assertEqual(batch.t.tolist(), [[0, 1, 2, 0, 0, 0, 0], [0] * 7, [3, 4, 5, 6, 7, 8, 9]])
+            self.assertEqual(batch.t_lengths.tolist(), [3, 0, 7])
+        field = lade.Field("t", concatenate=True, wide=True)
+        with lade.Loader(source, batch=3, shuffle=False, fields=[field]) as loader:
+            batch = next(loader)
+            self.assertEqual((batch.t.tolist(), batch.t_offsets.tolist()), (list(range(10)), [0, 3, 3, 10]))
+            self.assertEqual(batch.t_offsets.dtype, "int64")
+        field = lade.Field("t", buckets=(4, 8), padding=np.int32(-1).tobytes())
+        with lade.Loader(source, batch=1, shuffle=False, fields=[field]) as loader:
+            self.assertEqual([b.t.tolist() for b in loader], [[[0, 1, 2, -1]], [[-1] * 4], [[3, 4, 5, 6, 7, 8, 9, -1]]])
+
+    def test_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report = self.loader.report(folder + "/page.html")
+            with open(folder + "/page.html", encoding="utf-8") as file:
+                page = file.read()
+        self.assertEqual((report["samples"], report["batches"]), (4, 1))
+        self.assertNotIn("@REPORT@", page)
+        self.assertIn(json.dumps(report["claim"]), page)
 
 
 class Epochs(unittest.TestCase):

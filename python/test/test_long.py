@@ -94,7 +94,10 @@ PROGRAM = """
 import hashlib, json, os, sys, time
 import lade
 log, total = sys.argv[1], int(sys.argv[2])
-lines = open(log, "rb").read().split(b"\\n") if os.path.exists(log) else [b""]
+lines = [b""]
+if os.path.exists(log):
+    with open(log, "rb") as file:
+        lines = file.read().split(b"\\n")
 with open(log, "wb") as file:  # without the line that was being written
     file.write(b"".join(line + b"\\n" for line in lines[:-1]))
 state = json.loads(lines[-2])["state"] if len(lines) > 1 else None

@@ -9,9 +9,7 @@ import os
 import pickle
 import subprocess
 import sys
-import textwrap
 import threading
-import time
 import unittest
 import weakref
 
@@ -92,6 +90,12 @@ class Sequences(unittest.TestCase):
         with lade.Loader([np.zeros(3), np.zeros(4)], batch=2) as loader:
             with self.assertRaisesRegex(TypeError, r"sample 1: field 'sample' is float64 \(4,\), in the first sample float64 \(3,\)"):
                 list(loader)
+
+
+class Commands(unittest.TestCase):
+    def test_the_command(self):
+        run = subprocess.run([sys.executable, "-m", "lade", "--version"], capture_output=True, text=True, timeout=300)
+        self.assertEqual((run.returncode, run.stdout), (0, f"lade {lade.__version__}\n"))
 
 
 class Transforms(unittest.TestCase):
@@ -297,7 +301,8 @@ class Memory(unittest.TestCase):
 
     def test_a_cycle_is_collected(self):
         uses = []
-        loader = lade.Loader(np.zeros((10, 4, 4, 3), np.uint8), transform=[lambda image: image if uses else None], batch=5)
+        loader = lade.Loader(np.zeros((10, 4, 4, 3), np.uint8), transform=[lambda image, used=uses: image],
+                             batch=5)
         uses.append(loader)
         next(loader)
         gone = weakref.ref(loader)
@@ -307,6 +312,35 @@ class Memory(unittest.TestCase):
         gc.collect()
         self.assertIsNone(gone())
         self.assertLess(threads_of_process(), before)
+
+    def test_a_worker_collects_its_loader(self):
+        deleted, done = threading.Event(), threading.Event()
+
+        class Collecting(Squares):
+            calls = 0
+
+            def __getitem__(self, i):
+                self.calls += 1
+                if self.calls == 20:  # the first is for the form of the samples; this one is of the third batch
+                    deleted.wait()
+                    gc.collect()
+                    done.set()
+                return super().__getitem__(i)
+
+        before = threads_of_process()
+        gc.disable()
+        try:
+            loader = lade.Loader(Collecting(), batch=8, threads=1, slots=4)
+            loader.itself = loader
+            gone = weakref.ref(loader)
+            next(loader)
+            del loader
+            deleted.set()
+            self.assertTrue(done.wait(60))
+        finally:
+            gc.enable()
+        while gone() is not None or threads_of_process() > before:
+            gc.collect()
 
     def test_arrays_are_let_go(self):
         x = np.zeros((100, 4), np.float32)

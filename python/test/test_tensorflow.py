@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# needs: tensorflow
+# imports: tensorflow
 """lade.tensorflow: a tf.data.Dataset."""
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# needs: torch
+# imports: torch
 """lade.torch: tensors, and the behaviours of stateful loaders (after what torchdata's tests cover), on both libraries."""
 
 import importlib.util

@@ -31,11 +31,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 void explore_spec(size_t size, bool (*step)(void *state, int op, long arg, long result));
 void explore_begin(int op, long arg);
 void explore_end(long result);
 int explore_choose(int n);
 void explore_cover(const char *name);
 void __VERIFIER_assume(bool);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -169,7 +169,8 @@ def arguments(text, start):
     return []
 
 
-TOKEN = re.compile(r"\s*(memory_order_\w+|__ATOMIC_[A-Z_]+)\s*$")
+TOKEN = re.compile(r"\s*((?:std::)?memory_order(?:_|::)\w+|__ATOMIC_[A-Z_]+)\s*$")
+PREFIX = re.compile(r"__ATOMIC_|.*memory_order(?:_|::)")
 
 
 def change(text, position, slots, assignment):
@@ -182,7 +183,8 @@ def change(text, position, slots, assignment):
         at = literal[-1] if slot[3] == "failure_order" or len(literal) == 1 else literal[-2]
         if slot in assignment:
             old = TOKEN.match(text[at[0]:at[1]])
-            new = ("__ATOMIC_" + assignment[slot].upper()) if old.group(1).startswith("__") else "memory_order_" + assignment[slot]
+            prefix = PREFIX.match(old.group(1)).group()
+            new = prefix + (assignment[slot].upper() if prefix == "__ATOMIC_" else assignment[slot])
             text = text[:at[0] + old.start(1)] + new + text[at[0] + old.end(1):]
     return text
 

@@ -119,6 +119,47 @@ HEADER = ("#include <pthread.h>\n#include <stdatomic.h>\n#include <stdbool.h>\n#
           "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n")
 
 
+def cxx_statement(ins, i, where):
+    """One instruction as C++; its result goes to ri."""
+    k = ins[0]
+    if k in ("lock", "unlock"):
+        return "m.%s();" % k
+    if k == "fence":
+        return "std::atomic_thread_fence(std::memory_order_%s);" % ins[1]
+    x, order = where % ins[1], "std::memory_order_%s"
+    if k == "load":
+        return "r%d = %s.load(%s);" % (i, x, order % ins[2])
+    if k == "store":
+        return "%s.store(%d, %s);" % (x, ins[2], order % ins[3])
+    if k in ("add", "xchg"):
+        return "r%d = %s.%s(%d, %s);" % (i, x, "fetch_add" if k == "add" else "exchange", ins[2], order % ins[3])
+    return ("{ int e = %d; bool ok = %s.compare_exchange_%s(e, %d, %s, %s); r%d = ok ? %d : e; if (!ok && e == %d) r%d = 100; }" %
+            (ins[2], x, "weak" if ins[6] else "strong", ins[3], order % ins[4], order % ins[5], i, ins[2], ins[2], i))
+
+
+def as_cxx(program, name):
+    """The same function in C++: std::atomic or atomic_ref, std::thread with lambdas, std::mutex."""
+    regs, refs = registers(program), len(program) % 2
+    out = ["static %s %s_x[3];" % ("int" if refs else "std::atomic<int>", name)]
+    where = ("std::atomic_ref<int>(%s_x[%%d])" if refs else "%s_x[%%d]") % name
+    out.append('extern "C" int %s()\n{' % name)
+    out += ["    int r%d_%d = 0;" % r for r in regs]
+    for t, code in enumerate(program):
+        mine = [i for u, i in regs if u == t]
+        out.append("    std::thread t%d([&] {" % t)
+        out += ["        int r%d;" % i for i in mine]
+        out += ["        " + cxx_statement(ins, i, where) for i, ins in enumerate(code)]
+        out += ["        r%d_%d = r%d;" % (t, i, i) for i in mine]
+        out.append("    });")
+    out += ["    t%d.join();" % t for t in range(len(program))]
+    values = ["r%d_%d" % r for r in regs] + ["%s.load(std::memory_order_relaxed)" % where % x for x in locations(program)]
+    out.append('    printf("%s%%s", %s);\n    return 0;\n}' % ("%d " * len(values), ", ".join(values + ['""'])))
+    return "\n".join(out) + "\n"
+
+
+CXX_HEADER = "#include <atomic>\n#include <cstdio>\n#include <mutex>\n#include <thread>\nstatic std::mutex m;\n"
+
+
 def as_litmus(program, name):
     """The same for herd7; what a compare-exchange expected is a separate private location."""
     locs = locations(program)

@@ -74,7 +74,10 @@ static void check_progress(void)
     else if (spins)
         fail(ERR_LIVELOCK, pc, who->req.addr, "the loop waits although nothing changes any more");
     else if (who == locks && ev(G->thread[who->id].at[who->done - 1])->op == OP_SLEEP)
-        fail(ERR_DEADLOCK, pc, who->req.addr, "the thread waits on a condition variable that no thread is left to signal");
+        fail(ERR_DEADLOCK, pc, who->req.addr, 
+             ev(G->thread[who->id].at[who->done - 1])->order == RELAXED
+                 ? "the thread sleeps, and no thread is left to wake it" /* a futex */
+                 : "the thread waits on a condition variable that no thread is left to signal");
     else
         fail(ERR_DEADLOCK, pc, who->req.addr, "every thread that is left waits for a lock or for another thread");
 }

@@ -49,7 +49,7 @@ enum op {
     OP_ARRIVE,          /* at a barrier */
     OP_POST, OP_PEEK,   /* a semaphore */
     OP_RUNLOCK,         /* a read lock */
-    OP_ENTER, OP_SIGNAL, /* a condition variable: begin to wait; wake one thread, or with operand 0 all */
+    OP_ENTER, OP_LEAVE, OP_SIGNAL, /* a condition variable or futex: begin to wait, do not wait after all; wake one thread, or with operand 0 all */
     OP_LOCK, OP_RLOCK, OP_TAKE, OP_ONCE, OP_AWAIT, OP_SLEEP, /* these wait (model_waits) */
     OP_TRYLOCK, OP_TRYRLOCK, OP_TRYTAKE, OP_UNLOCK, OP_PLAIN, /* a plain store to a location that is otherwise atomic */
     OP_FENCE, OP_CREATE, OP_START, OP_END, OP_JOIN, OP_MARK,
@@ -179,11 +179,12 @@ static inline word destroyed(int size)
 struct request {
     uint8_t op, size, order, fail_order;
     bool weak, by_value; /* by_value: the call returns what was read */
+    bool in_place; /* the program loads what was read from memory itself: a volatile access */
     uint8_t weakened;
     uintptr_t addr;
     word operand, expected;
     void *out;  /* where a failed compare-exchange stores the value that it read */
-    uint64_t pc;
+    uint64_t pc, hook; /* hook: where the hook was called, in a standard header perhaps; pc: where the program called that */
     uint32_t extra;
 };
 
@@ -329,6 +330,7 @@ void race_begin(void);
 void race_found(const struct look *l, uintptr_t at, int t, int epoch, bool other_write, bool other_atomic);
 bool race_any_atomic(uintptr_t addr, size_t size);
 void race_disown(uintptr_t addr, size_t size);
+void race_forget(uintptr_t addr, size_t size); /* the running thread gets this memory again, without a defined value */
 bool shadow_plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc);
 bool shadow_plain_of(struct thread *t, uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc, uintptr_t sp);
 void shadow_atomic(int me, const struct event *e, uintptr_t addr, int size, bool write);
@@ -424,7 +426,7 @@ const char *error_name(enum error kind);
 
 struct options {
     enum model model;
-    bool outcomes, search, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit;
+    bool outcomes, search, stop_threads, genmc, leaks, all_leaks, liveness, races, spurious, spin, replaying, quiet, check_asm, uninit, reuse;
     int jobs;
     int bound;          /* most events of one thread */
     int unroll;         /* most events of one call site in one thread, or 0 */

@@ -158,6 +158,7 @@ static word apply(const struct event *r, int thread_id)
     case OP_TAKE:
     case OP_TRYTAKE: v--; break;
     case OP_ENTER: v |= o; break;
+    case OP_LEAVE:
     case OP_SLEEP: v &= ~o; break;
     case OP_SIGNAL: v = o ? without(v, 0) : 0; break;
     case OP_ONCE: v = ONCE_RUNS; break;

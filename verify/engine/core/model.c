@@ -74,8 +74,9 @@ static bool succeeds(const struct event *e)
         return (e->value & UINT8_MAX) == 0;
     case OP_TAKE:
     case OP_TRYTAKE:
-    case OP_SIGNAL:
         return e->value != 0;
+    case OP_SIGNAL: /* that of a futex is ordered with waits that begin later, also if it wakes nobody */
+        return e->value != 0 || e->order == ACQ_REL;
     case OP_SLEEP: /* the thread leaves the set by itself */
         return (e->flags & F_SPURIOUS) != 0;
     default:

@@ -513,6 +513,16 @@ bool race_any_atomic(uintptr_t addr, size_t size)
 }
 
 /* The bytes are no longer an atomic location. */
+void race_forget(uintptr_t addr, size_t size)
+{
+    struct region *r = region_of(addr);
+
+    for (uintptr_t a = addr; a < addr + size; a++) {
+        touch(r, a);
+        r->cell[a - r->low] = (struct cell){.w = pack(self->id, self->done) | UNDEFINED};
+    }
+}
+
 void race_disown(uintptr_t addr, size_t size)
 {
     struct region *r = region_of(addr);

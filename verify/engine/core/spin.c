@@ -71,7 +71,7 @@ struct locked {
 /* The second of two writes that undo each other: unlock, read-unlock, post, the end of a wait for no reason. */
 static bool undoes(const struct event *e)
 {
-    return e->kind == E_WRITE && ((e->op == OP_UNLOCK && e->value == 0) || e->op == OP_RUNLOCK || e->op == OP_POST || e->op == OP_SLEEP);
+    return e->kind == E_WRITE && ((e->op == OP_UNLOCK && e->value == 0) || e->op == OP_RUNLOCK || e->op == OP_POST || e->op == OP_SLEEP || e->op == OP_LEAVE);
 }
 
 /* And the first of them. */

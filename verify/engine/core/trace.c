@@ -74,7 +74,7 @@ static const char *lock_result(const struct event *e)
 static void describe_lock(const struct event *e, const char *x, const char *v, char *out, size_t room)
 {
     static const char *const names[] = {[OP_ARRIVE] = "arrive at", [OP_POST] = "post", [OP_PEEK] = "value of", [OP_RUNLOCK] = "read-unlock",
-                                        [OP_ENTER] = "begin to wait on", [OP_LOCK] = "lock", [OP_RLOCK] = "read-lock",
+                                        [OP_ENTER] = "begin to wait on", [OP_LEAVE] = "do not wait on", [OP_LOCK] = "lock", [OP_RLOCK] = "read-lock",
                                         [OP_TAKE] = "take", [OP_ONCE] = "once", [OP_AWAIT] = "pass", [OP_SLEEP] = "wait on",
                                         [OP_TRYLOCK] = "trylock", [OP_TRYRLOCK] = "try read-lock", [OP_TRYTAKE] = "try take"};
     char who[160];

@@ -7,7 +7,19 @@
 
 #define X(NAME) lade_x_##NAME
 /* Address of the call; also records where the program's own part of the stack ends. */
-#define PC (self->top = (char *)__builtin_frame_address(0) + 16, (uint64_t)(uintptr_t)__builtin_return_address(0))
+#define PC (self->top = (char *)__builtin_frame_address(0) + 16, HOOK_PC)
+
+#pragma GCC visibility push(hidden)
+
+/* libc.c, sync.c: the same for C++, which calls by other names. */
+int thread_spawn(unsigned long *handle, void *(*start)(void *), int (*start11)(void *), void *arg, uint64_t pc);
+void *thread_join(unsigned long handle, uint64_t pc);
+void thread_detach(unsigned long handle, uint64_t pc);
+void cond_wait(void *c, void *m, uint64_t pc);
+void cond_wake(void *c, bool all, uint64_t pc);
+void cond_destroy(void *c, uint64_t pc);
+
+#pragma GCC visibility pop
 
 /* The running thread makes this request and returns with its result. */
 static inline word ask(int op, const void *addr, int size, word operand, int order, uint32_t extra, uint64_t pc)

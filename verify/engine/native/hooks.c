@@ -9,13 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Atomic operations: the caller is looked for when the thread has parked (run.c). */
 #define PC ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
 /* The stores have been executed: reads the values that they wrote. */
 void late_values(struct thread *t)
 {
-    for (int i = 0; i < t->late; i++)
-        t->late_store[i].value = read_memory(t->late_store[i].addr, t->late_store[i].size);
+    for (int i = 0; i < t->late; i++) {
+        struct late *l = &t->late_store[i];
+        l->value = read_memory(l->addr, l->size);
+        if (l->relaxed) /* the event stores it again */
+            memcpy((void *)l->addr, &l->old, (size_t)l->size); /* NOLINT */
+    }
     t->late_next = 0;
 }
 
@@ -24,7 +29,8 @@ struct request late_request(struct thread *t)
     const struct late *l = &t->late_store[t->late_next++];
 
     t->late--;
-    return (struct request){.op = OP_PLAIN, .size = (uint8_t)l->size, .addr = l->addr, .pc = t->late_pc, .operand = l->value};
+    return (struct request){.op = l->relaxed ? OP_STORE : OP_PLAIN, .order = RELAXED, .size = (uint8_t)l->size, .addr = l->addr,
+                            .pc = t->late_pc, .hook = t->late_pc, .operand = l->value};
 }
 
 /* Turns late stores into events before the thread continues to its next plain access (run.c: hold). */
@@ -39,7 +45,7 @@ void flush_plain(void)
     }
 }
 
-static void add_late(const struct place *p, uint64_t pc)
+static void add_late(struct late store, uint64_t pc)
 {
     if (self->late == self->late_room) {
         self->late_room = self->late_room ? self->late_room * 2 : 16;
@@ -47,7 +53,7 @@ static void add_late(const struct place *p, uint64_t pc)
         if (!self->late_store)
             engine_bug("out of memory");
     }
-    self->late_store[self->late++] = (struct late){.addr = p->addr, .size = p->size};
+    self->late_store[self->late++] = store;
     self->late_pc = pc;
 }
 
@@ -76,26 +82,71 @@ void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc)
     }
     if (__builtin_expect(self->late, 0))
         flush_plain();
+    view_end(self);
     if (__builtin_expect(!shadow_plain(addr, size, write, copy, pc) || !write, 1))
         return;
     for (size_t i = 0; i < size; i++) {
         int loc = shadow_owner(addr + i);
         if (loc < 0)
             continue;
-        add_late(&G->place[loc], pc);
+        add_late((struct late){.addr = G->place[loc].addr, .size = G->place[loc].size}, pc);
         i += G->place[loc].size - 1u - (addr + i - G->place[loc].addr);
     }
 }
 
+/* ---- volatile accesses as relaxed ones (--volatile relaxed); otherwise g++ and gcc insert the plain hooks ---- */
+
+/* The program's own load comes right after its hook: until the thread's next hook memory holds what the event reads. */
+void view_begin(struct thread *t, const struct request *q, word value)
+{
+    if (!q->in_place)
+        return;
+    t->view.addr = q->addr;
+    t->view.size = q->size;
+    word newest = read_memory(q->addr, q->size);
+    memcpy(t->view.newest, &newest, sizeof newest);
+    memcpy((void *)q->addr, &value, q->size); /* NOLINT */
+}
+
+void view_end(struct thread *t)
+{
+    if (__builtin_expect(t->view.size != 0, 0))
+        memcpy((void *)t->view.addr, t->view.newest, (size_t)t->view.size); /* NOLINT */
+    t->view.size = 0;
+}
+
+static void volatile_store(uintptr_t addr, int size, uint64_t pc)
+{
+    if (!self)
+        return;
+    if (guessing)
+        guess_stop(); /* it becomes an event */
+    flush_plain();
+    view_end(self);
+    add_late((struct late){.addr = addr, .size = size, .relaxed = true, .old = read_memory(addr, size)}, pc);
+}
+
 #pragma GCC visibility push(default)
 
+#define VOLATILE(SIZE)                                                                                                 \
+    void __tsan_volatile_read##SIZE(void *p)                                                                           \
+    {                                                                                                                  \
+        self->req = (struct request){.op = OP_LOAD, .size = SIZE, .order = RELAXED, .addr = (uintptr_t)p, .pc = PC,    \
+                                     .in_place = true};                                                                \
+        step();                                                                                                        \
+    }                                                                                                                  \
+    void __tsan_volatile_write##SIZE(void *p) { volatile_store((uintptr_t)p, SIZE, HOOK_PC); }
+
+VOLATILE(1)
+VOLATILE(2)
+VOLATILE(4)
+VOLATILE(8)
+
 #define PLAIN(SIZE)                                                                                   \
-    void __tsan_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, PC); }           \
-    void __tsan_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, PC); }           \
-    void __tsan_unaligned_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, PC); } \
-    void __tsan_unaligned_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, PC); } \
-    void __tsan_volatile_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, PC); }  \
-    void __tsan_volatile_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, PC); }
+    void __tsan_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, HOOK_PC); }           \
+    void __tsan_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, HOOK_PC); }           \
+    void __tsan_unaligned_read##SIZE(void *p) { plain((uintptr_t)p, SIZE, false, false, HOOK_PC); } \
+    void __tsan_unaligned_write##SIZE(void *p) { plain((uintptr_t)p, SIZE, true, false, HOOK_PC); }
 
 PLAIN(1)
 PLAIN(2)
@@ -109,7 +160,7 @@ static inline void copies(const void *p, bool write)
 }
 
 /* An access of sixteen bytes is usually a copy of a structure including its padding. */
-#define PLAIN16(NAME, WRITE) void __tsan_##NAME##16(void *p) { copies(p, WRITE), plain((uintptr_t)p, 16, WRITE, true, PC); }
+#define PLAIN16(NAME, WRITE) void __tsan_##NAME##16(void *p) { copies(p, WRITE), plain((uintptr_t)p, 16, WRITE, true, HOOK_PC); }
 PLAIN16(read, false)
 PLAIN16(write, true)
 PLAIN16(unaligned_read, false)
@@ -119,13 +170,13 @@ PLAIN16(volatile_write, true)
 
 void __tsan_read_range(void *p, size_t size)
 {
-    plain((uintptr_t)p, size, false, true, PC);
+    plain((uintptr_t)p, size, false, true, HOOK_PC);
 }
 
 void __tsan_write_range(void *p, size_t size)
 {
     copies(p, true);
-    plain((uintptr_t)p, size, true, true, PC);
+    plain((uintptr_t)p, size, true, true, HOOK_PC);
 }
 
 /*
@@ -136,7 +187,7 @@ void __tsan_copy_range(void *p, size_t size)
 {
     if (!self || guessing)
         return;
-    shadow_plain((uintptr_t)p, size, false, true, PC);
+    shadow_plain((uintptr_t)p, size, false, true, HOOK_PC);
     shadow_copy(self->copy_to, (uintptr_t)p, size);
 }
 
@@ -144,7 +195,7 @@ void __tsan_copy16(void *p)
 {
     if (!self || guessing)
         return;
-    shadow_plain((uintptr_t)p, 16, false, true, PC);
+    shadow_plain((uintptr_t)p, 16, false, true, HOOK_PC);
     shadow_copy(self->copy_to, (uintptr_t)p, 16);
 }
 
@@ -187,7 +238,7 @@ static inline void ask_exchange(uintptr_t addr, int size, word expected, void *o
     word __tsan_atomic##BITS##_compare_exchange_##NAME(volatile void *p, T *expected, T v, int order, \
                                                               int fail_order)                                \
     {                                                                                                        \
-        plain((uintptr_t)expected, BITS / 8, false, false, PC);                                              \
+        plain((uintptr_t)expected, BITS / 8, false, false, HOOK_PC);                                            \
         ask_exchange((uintptr_t)p, BITS / 8, *expected, expected, v, order, fail_order, WEAK, PC);           \
         return step();                                                                                       \
     }

@@ -18,7 +18,7 @@
 /* ---- threads ---- */
 
 /* A handle is the thread's number plus one, so that 0 is never valid. */
-static int spawn(unsigned long *handle, void *(*start)(void *), int (*start11)(void *), void *arg, uint64_t pc)
+int thread_spawn(unsigned long *handle, void *(*start)(void *), int (*start11)(void *), void *arg, uint64_t pc)
 {
     if (guessing)
         guess_stop();
@@ -49,7 +49,7 @@ static struct thread *thread_of(unsigned long handle, uint64_t pc)
     return t;
 }
 
-static void *join(unsigned long handle, uint64_t pc)
+void *thread_join(unsigned long handle, uint64_t pc)
 {
     struct thread *t = thread_of(handle, pc);
 
@@ -62,12 +62,12 @@ static void *join(unsigned long handle, uint64_t pc)
 int X(pthread_create)(pthread_t *handle, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
     (void)attr;
-    return spawn(handle, start, NULL, arg, PC);
+    return thread_spawn(handle, start, NULL, arg, PC);
 }
 
 int X(pthread_join)(pthread_t handle, void **result)
 {
-    void *r = join(handle, PC);
+    void *r = thread_join(handle, PC);
     if (result) {
         plain((uintptr_t)result, sizeof *result, true, false, PC);
         *result = r;
@@ -75,11 +75,15 @@ int X(pthread_join)(pthread_t handle, void **result)
     return 0;
 }
 
+void thread_detach(unsigned long handle, uint64_t pc)
+{
+    thread_of(handle, pc)->detached = true;
+    self->effects++; /* a loop that does it twice does not only wait */
+}
+
 int X(pthread_detach)(pthread_t handle)
 {
-    thread_of(handle, PC)->detached = true;
-    self->effects++; /* a loop that does it twice does not only wait */
-    return 0;
+    return thread_detach(handle, PC), 0;
 }
 
 pthread_t X(pthread_self)(void)
@@ -100,13 +104,13 @@ _Noreturn void X(pthread_exit)(void *result)
 
 int X(thrd_create)(thrd_t *handle, thrd_start_t start, void *arg)
 {
-    spawn(handle, NULL, start, arg, PC);
+    thread_spawn(handle, NULL, start, arg, PC);
     return thrd_success;
 }
 
 int X(thrd_join)(thrd_t handle, int *result)
 {
-    int r = (int)(intptr_t)join(handle, PC);
+    int r = (int)(intptr_t)thread_join(handle, PC);
     if (result) {
         plain((uintptr_t)result, sizeof *result, true, false, PC);
         *result = r;
@@ -126,9 +130,7 @@ int X(thrd_equal)(thrd_t a, thrd_t b)
 
 int X(thrd_detach)(thrd_t handle)
 {
-    thread_of(handle, PC)->detached = true;
-    self->effects++; /* a loop that does it twice does not only wait */
-    return thrd_success;
+    return thread_detach(handle, PC), thrd_success;
 }
 
 _Noreturn void X(thrd_exit)(int result)
@@ -404,12 +406,26 @@ NUMBER(X(strtoull), strtoull, unsigned long long)
 /* ---- functions that are not modelled ---- */
 
 /* The wrapper makes the program call this instead, with the function's name. */
-_Noreturn void lade_explore_refused(const char *name);
-_Noreturn void lade_explore_refused(const char *name)
+_Noreturn void lade_explore_refused(const char *name, const char *shown);
+_Noreturn void lade_explore_refused(const char *name, const char *shown)
 {
-    fail(ERR_UNSUPPORTED, PC, 0, "%s is not modelled (--allow %s runs it natively)", name, name);
+    fail(ERR_UNSUPPORTED, PC, 0, "%s is not modelled (--allow %s runs it natively)", shown, name);
     abort();
 }
+
+/* And this one at the start of a function that does what is not modelled. */
+_Noreturn void lade_explore_unseen(const char *what);
+_Noreturn void lade_explore_unseen(const char *what)
+{
+    fail(ERR_UNSUPPORTED, PC, 0, "%s", what);
+    abort();
+}
+
+/* What programs tell the sanitizer about their fences, which are modelled here. */
+void X(AnnotateHappensBefore)(const char *file, int line, const volatile void *p) { (void)file, (void)line, (void)p; }
+void X(AnnotateHappensAfter)(const char *file, int line, const volatile void *p) { (void)file, (void)line, (void)p; }
+void __tsan_acquire(void *p) { (void)p; }
+void __tsan_release(void *p) { (void)p; }
 
 /* ---- termination ---- */
 
@@ -434,6 +450,7 @@ _Noreturn void X(exit)(int code)
 {
     if (code)
         fail(ERR_ASSERT, PC, 0, "exit(%d) was called", code);
+    lifetime_end();
     ask(OP_EXIT, NULL, 0, 0, RELAXED, 0, PC);
     abort();
 }

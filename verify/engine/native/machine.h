@@ -22,6 +22,11 @@ struct machine {
     int late, late_next; /* how many are left, and which comes next */
     bool holds;          /* the engine turns them into events, and then continues with another request (run.c) */
     uint64_t late_pc;
+    struct {             /* memory that holds what the thread's volatile load reads, and not the newest value */
+        uintptr_t addr;
+        int size;
+        unsigned char newest[16];
+    } view;
     void *(*start)(void *);
     int (*start11)(void *);
     void *arg;

@@ -127,6 +127,7 @@ static const char *const usage_text =
     "  --timeout SECONDS        stop after that time\n"
     "  --no-leaks --no-liveness --no-races --no-uninit --no-spurious --no-spin\n"
     "                           leave these checks out; --no-spin runs waiting loops up to the bound\n"
+    "  --reuse                  malloc may return the address of a block that its thread has freed\n"
     "  --all-leaks              memory that static memory leads to must be freed too\n"
     "  --weaken FILE:LINE[:COLUMN]=ORDER[,FAILURE_ORDER]\n"
     "                           change the orders of a source line, or at a column of it (repeat)\n"
@@ -196,7 +197,7 @@ static bool flag_option(const char *a)
     } flags[] = {
         {"--no-leaks", &options.leaks, false}, {"--no-liveness", &options.liveness, false},
         {"--all-leaks", &options.all_leaks, true}, {"--no-races", &options.races, false},
-        {"--no-uninit", &options.uninit, false},
+        {"--no-uninit", &options.uninit, false}, {"--reuse", &options.reuse, true},
         {"--no-spurious", &options.spurious, false}, {"--no-spin", &options.spin, false},
         {"--genmc", &options.genmc, true}, {"--search", &options.search, true}, {"--outcomes", &options.outcomes, true}, {"--quiet", &options.quiet, true}, {"--stop-threads", &options.stop_threads, true},
     };
@@ -437,6 +438,7 @@ __attribute__((visibility("default"))) int lade_explore_main(int argc, char **ar
     symbol_init(tables[0], tables[1]);
     state_init(tables[2], tables[3]);
     weaker_init(tables[4], tables[5]);
+    lifetime_init(tables[6], tables[7]);
     if (!weaken_resolve())
         return 2;
     if (options.entry)

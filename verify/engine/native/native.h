@@ -5,6 +5,7 @@
  *     run.c      the program's threads as coroutines, its memory restored before each run
  *     hooks.c    the calls that gcc -fsanitize=thread inserts into the program
  *     libc.c     threads, memory and output as the program sees them; sync.c locks and what else waits; marks.c operations
+ *     lifetime.c what runs before and after main; cxx.c what C++ programs call; futex.c the system call
  *     shadow.c   stacks and heap blocks; state.c the state of a thread
  *     share.c    several processes on one exploration
  *     symbol.c   names of addresses
@@ -37,10 +38,13 @@ void guess_touch(uintptr_t addr, size_t size, bool write);
 struct late {
     uintptr_t addr;
     int size;
-    word value;
+    bool relaxed; /* a volatile store, which becomes a relaxed one */
+    word value, old;
 };
 
 void flush_plain(void);
+void view_begin(struct thread *t, const struct request *q, word value);
+void view_end(struct thread *t);
 void late_values(struct thread *t);
 struct request late_request(struct thread *t);
 void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc);
@@ -60,6 +64,8 @@ void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc);
 size_t shadow_usable(const void *p);
 void shadow_free(void *p, uint64_t pc);
 char *shadow_stack(int t);
+const void *shadow_queue(const void *word, uint64_t pc);
+uintptr_t shadow_queued(uintptr_t queue);
 int shadow_block_number(uintptr_t addr);
 bool shadow_block_of(uintptr_t addr, uintptr_t *start, size_t *size, uint64_t *pc);
 
@@ -71,6 +77,26 @@ void state_init(const void *from, const void *to);
 
 void symbol_init(const void *from, const void *to);
 uintptr_t symbol_function(const char *name);
+uint64_t symbol_caller_far(uint64_t pc, uintptr_t frame);
+
+extern bool symbol_wrapped; /* the program has calls in standard C++ headers */
+
+/* The call from the program's own code that led to this one; frame: of the function that makes the call. */
+static inline uint64_t symbol_caller(uint64_t pc, uintptr_t frame)
+{
+    return __builtin_expect(symbol_wrapped, 0) ? symbol_caller_far(pc, frame) : pc;
+}
+
+/* Where the program called the function in which this stands. */
+#define HOOK_PC symbol_caller((uint64_t)(uintptr_t)__builtin_return_address(0), *(const uintptr_t *)__builtin_frame_address(0))
+
+/* ---- lifetime.c ---- */
+
+void lifetime_init(const void *from, const void *to);
+void lifetime_begin_run(void);
+void lifetime_start(void);
+void lifetime_thread_ends(void);
+void lifetime_end(void);
 
 /* ---- share.c ---- */
 

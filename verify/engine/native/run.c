@@ -165,9 +165,11 @@ __attribute__((optimize("no-omit-frame-pointer"))) static void thread_body(void)
 
     if (t->id == 0) {
         static char name[] = "program", *argv[] = {name, NULL};
+        lifetime_start();
         int code = program(1, argv);
         if (code && !options.entry)
             fail(ERR_ASSERT, t->req.pc, 0, "main returned %d", code);
+        lifetime_end();
         main_returned = true;
     } else if (t->start11) {
         t->result = (void *)(intptr_t)t->start11(t->arg); /* NOLINT */
@@ -180,6 +182,8 @@ __attribute__((optimize("no-omit-frame-pointer"))) static void thread_body(void)
 /* Ends the running thread. */
 void thread_exit(void)
 {
+    if (self->id || !main_returned)
+        lifetime_thread_ends();
     if (self->specifics && !(self->id == 0 && main_returned))
         keys_end();
     self->req = (struct request){.op = OP_END};
@@ -215,6 +219,7 @@ void program_start(struct thread *t)
     t->top = t->stack_low;
     t->atomic_low = (uintptr_t)t->stack_high;
     t->late = 0;
+    t->view.size = 0;
     t->holds = false;
     t->error = 0;
     t->keys_created = t->specifics = 0;
@@ -235,9 +240,17 @@ static void hold(struct thread *t)
     t->req = late_request(t);
 }
 
+/* The thread has parked with a request. */
+static void parked(struct thread *t)
+{
+    t->req.hook = t->req.pc;
+    if (t->req.op <= OP_CAS || t->req.op == OP_FENCE)
+        t->req.pc = symbol_caller(t->req.pc, ((const uintptr_t *)t->sp)[5]); /* the saved rbp, see switch.S */
+}
+
 void program_resume(struct thread *t, word answer)
 {
-    if (t->req.op == OP_PLAIN && t->holds) { /* a late store has become an event */
+    if (t->holds) { /* a late store has become an event */
         t->holds = t->late > 0;
         t->req = t->holds ? late_request(t) : held[t->id];
         return;
@@ -246,11 +259,14 @@ void program_resume(struct thread *t, word answer)
     if (tls_size)
         memcpy(tls_low, tls_copy + tls_size * (size_t)(t->id + 1), tls_size);
     errno = t->error; /* the C library keeps one for the system thread that all share */
+    view_begin(t, &t->req, answer);
     engine_switch(&engine_sp, t->sp, answer);
+    view_end(t);
     t->error = errno;
     if (tls_size)
         memcpy(tls_copy + tls_size * (size_t)(t->id + 1), tls_low, tls_size);
     self = NULL;
+    parked(t);
     if (t->req.op <= OP_CAS || t->req.op == OP_FENCE)
         t->top = (char *)t->sp + 56; /* six registers and a return address, see switch.S */
     if (weaken_count)
@@ -353,10 +369,13 @@ static bool guess_request(struct thread *t, const struct shot *from, word value)
         if (tls_size)
             memcpy(tls_low, tls_copy + tls_size * (size_t)(t->id + 1), tls_size);
         errno = from->error;
+        view_begin(t, &from->req, value);
         engine_switch(&engine_sp, t->sp, value);
+        parked(t);
     }
     guessing = false;
     self = NULL;
+    view_end(t);
     return !guess_failed && !t->late && errno == t->error;
 }
 
@@ -460,6 +479,7 @@ void program_check(const struct request *q)
 void program_begin(void)
 {
     shadow_begin();
+    lifetime_begin_run();
     memcpy((void *)data_low, data_copy, data_size); /* NOLINT */
 }
 

@@ -2,10 +2,10 @@
 /*
  * Memory of the program: stacks, and heap blocks with their bounds.
  *
- * Heap blocks come from one bump allocator per thread, so that addresses do not depend on the schedule, and are never
- * reused within a run, so that a stale pointer always hits a freed block.
+ * Heap blocks come from one bump allocator per thread, so that addresses do not depend on the schedule, and without
+ * --reuse are never reused within a run, so that a stale pointer always hits a freed block.
  */
-#include "native.h"
+#include "calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ struct block {
     size_t size;
     uint64_t alloc_pc, free_pc;
     int thread, epoch, free_thread;
-    bool freed, reached;
+    int frees; /* by its thread, before this one was freed */
+    bool freed, reached, reused;
     int next; /* in the list of those that were reached: block + 1 */
 };
 
@@ -45,6 +46,35 @@ static void *reserve_anywhere(size_t size)
     return reserve(size, 0);
 }
 
+/*
+ * The threads that wait at a word (futex.c) are a location of their own, in memory that has the place of each word and
+ * nothing else.
+ */
+static char *queues[2];
+
+static uintptr_t queues_low(int i) { return i ? ARENA : data_low; }
+static uintptr_t queues_high(int i) { return i ? ARENA_END : data_high; }
+
+const void *shadow_queue(const void *word, uint64_t pc)
+{
+    uintptr_t a = (uintptr_t)word;
+
+    for (int i = 0; i < 2; i++)
+        if (a >= queues_low(i) && a < queues_high(i) && a % 4 == 0)
+            return queues[i] + (a - queues_low(i));
+    fail(ERR_UNSUPPORTED, pc, a, "a futex that is not aligned, or outside of the program's memory");
+    return NULL;
+}
+
+/* The word of a queue, or 0. */
+uintptr_t shadow_queued(uintptr_t queue)
+{
+    for (int i = 0; i < 2; i++)
+        if (queue - (uintptr_t)queues[i] < queues_high(i) - queues_low(i))
+            return queue - (uintptr_t)queues[i] + queues_low(i);
+    return 0;
+}
+
 void shadow_init(uintptr_t data, uintptr_t end)
 {
     size_t size = (size_t)MAX_THREADS * (STACK_SIZE + HEAP_SIZE);
@@ -56,6 +86,8 @@ void shadow_init(uintptr_t data, uintptr_t end)
     data_high = (end + 15) & ~(uintptr_t)15;
     race_region(ARENA, ARENA + size, heap_low, true, reserve_anywhere);
     race_region(data_low, data_high, data_high, false, reserve_anywhere);
+    for (int i = 0; i < 2; i++)
+        queues[i] = reserve(queues_high(i) - queues_low(i), 0);
     for (int t = 0; t < MAX_THREADS; t++) {
         mprotect(shadow_stack(t), 4096, PROT_NONE); /* catches overflow */
         bump[t] = heap_low + (uintptr_t)t * HEAP_SIZE;
@@ -223,24 +255,44 @@ void shadow_return(uintptr_t frame)
 
 /* ---- allocation ---- */
 
-void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc)
+/*
+ * With --reuse a thread may get back the address of a block of the same size that it has freed: the one that it freed
+ * last, the one before, and so on. Other threads' blocks it never gets, so that no address is handed out twice.
+ */
+static struct block *freed_before(size_t size, size_t align, int below)
 {
-    if (guessing)
-        guess_stop();
+    struct block *best = NULL;
+
+    for (int i = 0; i < blocks; i++) {
+        struct block *b = &block[i];
+        bool fits = b->freed && !b->reused && b->free_thread == self->id && b->size == size && b->start % align == 0;
+        if (fits && b->frees < below && (!best || b->frees > best->frees))
+            best = b;
+    }
+    return best;
+}
+
+static struct block *reused(size_t size, size_t align, uint64_t pc)
+{
+    int n = 0;
+
+    for (struct block *b = freed_before(size, align, INT32_MAX); b; b = freed_before(size, align, b->frees))
+        n++;
+    long pick = choose(n + 1, pc);
+    struct block *b = NULL;
+    for (long i = 0; i < pick; i++)
+        b = freed_before(size, align, b ? b->frees : INT32_MAX);
+    return b;
+}
+
+static struct block *fresh_block(size_t size, size_t align, uint64_t pc)
+{
     int t = self->id;
     uintptr_t limit = heap_low + (uintptr_t)(t + 1) * HEAP_SIZE;
-
-    if (align & (align - 1) || !align)
-        fail(ERR_ALLOCATION, pc, 0, "the alignment %zu is not a power of two", align);
-    if (size > PTRDIFF_MAX)
-        fail(ERR_ALLOCATION, pc, 0, "an allocation of %zu bytes", size);
-    if (align < 16)
-        align = 16;
     uintptr_t start = (bump[t] + RED + align - 1) & ~(uintptr_t)(align - 1);
-    if (start > limit || size > limit - start || start + size + RED > limit) {
+
+    if (start > limit || size > limit - start || start + size + RED > limit)
         fail(ERR_UNSUPPORTED, pc, 0, "a thread may allocate at most %d bytes", HEAP_SIZE);
-        return NULL;
-    }
     size_t red = size < RED ? RED : size < MOST_RED ? size : MOST_RED; /* an index out of bounds must not reach the next block */
     bump[t] = (start + size + red + 15) & ~(uintptr_t)15;
     if (blocks == block_room) {
@@ -249,14 +301,41 @@ void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc)
         if (!block)
             engine_bug("out of memory");
     }
-    block[blocks++] = (struct block){.start = start, .size = size, .alloc_pc = pc, .thread = t, .epoch = self->done};
+    block[blocks++] = (struct block){.start = start, .size = size};
+    return &block[blocks - 1];
+}
+
+void *shadow_alloc(size_t size, size_t align, bool zero, uint64_t pc)
+{
+    if (guessing)
+        guess_stop();
+
+    if (align & (align - 1) || !align)
+        fail(ERR_ALLOCATION, pc, 0, "the alignment %zu is not a power of two", align);
+    if (size > PTRDIFF_MAX)
+        fail(ERR_ALLOCATION, pc, 0, "an allocation of %zu bytes", size);
+    if (align < 16)
+        align = 16;
+    struct block *old = options.reuse ? reused(size, align, pc) : NULL;
+    uintptr_t start = old ? old->start : 0;
+    if (old)
+        old->reused = true;
+    struct block *b = fresh_block(size, align, pc);
+    if (start) {
+        b->start = start;
+        race_forget(start, size);
+    }
+    b->alloc_pc = pc;
+    b->thread = self->id;
+    b->epoch = self->done;
     size_t words = (size + WORD - 1) / WORD;
     for (size_t i = 0; i < (words ? words : 1); i++)
-        block_map[(start - heap_low) / WORD + i] = (uint32_t)blocks;
+        block_map[(b->start - heap_low) / WORD + i] = (uint32_t)blocks;
+    start = b->start;
     memset((void *)start, zero ? 0 : 0xa5, size); /* NOLINT */
     self->effects++;
     if (zero)
-        shadow_plain(start, size, true, false, pc);
+        plain(start, size, true, false, pc);
     return (void *)start; /* NOLINT */
 }
 
@@ -278,6 +357,16 @@ static void check_unlocked(uintptr_t a, size_t size, uint64_t pc)
         if (lock && thread[e->thread].done > e->index)
             fail(ERR_MUTEX, pc, at, "the block is freed while a lock in it is held");
     }
+}
+
+/* How many the thread has freed. */
+static int blocks_freed(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < blocks; i++)
+        n += block[i].freed && block[i].free_thread == self->id;
+    return n;
 }
 
 /* Freeing is a plain store to the whole block: it races with every access that it is not ordered with. */
@@ -309,6 +398,7 @@ void shadow_free(void *p, uint64_t pc)
     b->freed = true;
     b->free_pc = pc;
     b->free_thread = self->id;
+    b->frees = options.reuse ? blocks_freed() : 0;
 }
 
 /* Adds the blocks that this memory points to, anywhere into them, to the list; returns its new start. */

@@ -54,7 +54,7 @@ static uint64_t clear_frame(char *copy, size_t size, uint64_t pc, size_t frame)
 static void clear_dead(char *copy, size_t size, const struct thread *t)
 {
     uint64_t *saved = (uint64_t *)(void *)copy; /* r15 r14 r13 r12 rbx rbp, as switch.S pushes them */
-    uint64_t frame = saved[5], pc = t->req.pc, dead = 0;
+    uint64_t frame = saved[5], pc = t->req.hook, dead = 0;
     bool first = true;
 
     while (frame >= (uintptr_t)t->sp && frame + 16 <= (uintptr_t)t->stack_high) {
@@ -79,7 +79,7 @@ uint64_t program_state(const struct thread *t)
 {
     static _Alignas(16) char copy[STACK_SIZE];
     size_t size = (size_t)(t->stack_high - (char *)t->sp);
-    uint64_t h = t->req.pc * 0x9e3779b97f4a7c15u ^ t->effects;
+    uint64_t h = t->req.hook * 0x9e3779b97f4a7c15u ^ t->effects;
 
     memcpy(copy, t->sp, size);
     clear_dead(copy, size, t);

@@ -46,10 +46,47 @@ static void read_symbols(void)
         }
 }
 
+/* Whether the call that returns here is in a standard C++ header, by distance from the lowest such address. */
+enum { FOREIGN, OWN, HEADER };
+enum { IN_HEADER = 1u << 31 }; /* in an entry's line */
+static uint8_t *where;
+static uint64_t where_low, where_high;
+bool symbol_wrapped;
+
 void symbol_init(const void *from, const void *to)
 {
     sites = from;
     site_count = from ? (size_t)((const char *)to - (const char *)from) / sizeof *sites : 0;
+    where_low = UINT64_MAX;
+    for (size_t i = 0; i < site_count; i++) {
+        symbol_wrapped |= (sites[i].line & IN_HEADER) != 0;
+        where_low = sites[i].pc < where_low ? sites[i].pc : where_low;
+        where_high = sites[i].pc > where_high ? sites[i].pc : where_high;
+    }
+    if (!symbol_wrapped)
+        return;
+    where = calloc(where_high - where_low + 1, 1);
+    if (!where)
+        engine_bug("out of memory");
+    for (size_t i = 0; i < site_count; i++)
+        where[sites[i].pc - where_low] = sites[i].line & IN_HEADER ? HEADER : OWN;
+}
+
+static int origin(uint64_t pc)
+{
+    return pc >= where_low && pc <= where_high ? where[pc - where_low] : FOREIGN;
+}
+
+/* Functions of the program keep their frame pointers. A call that the engine makes, or the start of a thread, ends the walk. */
+uint64_t symbol_caller_far(uint64_t pc, uintptr_t frame)
+{
+    uint64_t at = pc;
+
+    for (int depth = 0; depth < 64 && origin(at) == HEADER && shadow_on_stack(frame) && frame % 8 == 0; depth++) {
+        at = ((const uintptr_t *)frame)[1]; /* NOLINT */
+        frame = ((const uintptr_t *)frame)[0]; /* NOLINT */
+    }
+    return origin(at) == OWN ? at : pc;
 }
 
 static void need_symbols(void)
@@ -67,7 +104,7 @@ size_t symbol_sites(void)
 
 struct site symbol_nth(size_t i)
 {
-    return (struct site){sites[i].pc, sites[i].file, sites[i].function, (int)sites[i].line, (int)sites[i].column};
+    return (struct site){sites[i].pc, sites[i].file, sites[i].function, (int)(sites[i].line & ~IN_HEADER), (int)sites[i].column};
 }
 
 struct site symbol_site(uint64_t pc)
@@ -82,7 +119,7 @@ struct site symbol_site(uint64_t pc)
             best = &sites[i];
     }
     if (best && pc - best->pc < 256)
-        return (struct site){pc, best->file, best->function, (int)best->line, (int)best->column};
+        return (struct site){pc, best->file, best->function, (int)(best->line & ~IN_HEADER), (int)best->column};
     return (struct site){pc, NULL, NULL, 0, 0};
 }
 
@@ -102,6 +139,22 @@ static const Elf64_Sym *variable_at(uintptr_t addr)
             addr < symbols[i].st_value + (symbols[i].st_size ? symbols[i].st_size : 1))
             return &symbols[i];
     return NULL;
+}
+
+/* libstdc++ has it, and only C++ programs are linked with that. */
+char *__cxa_demangle(const char *name, char *out, size_t *room, int *status) __attribute__((weak));
+
+static const char *demangled(const char *name)
+{
+    static char text[200];
+    int status = 0;
+    char *long_name = __cxa_demangle ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+
+    if (!long_name)
+        return name;
+    snprintf(text, sizeof text, "%s", long_name);
+    free(long_name);
+    return text;
 }
 
 /* ---- names from debug information: names.py, which the wrapper sets ---- */
@@ -149,7 +202,8 @@ static bool static_scalar(uintptr_t addr, char *out, size_t room)
         const struct scalar *s = &scalar[i];
         if (s->file || addr < s->at || addr - s->at >= s->size)
             continue;
-        size_t n = (size_t)snprintf(out, room, "%s", s->name);
+        const char *inside = strstr(s->name, "._M_"); /* of a class of libstdc++ */
+        size_t n = (size_t)snprintf(out, room, "%.*s", inside ? (int)(inside - s->name) : (int)strlen(s->name), s->name);
         if (addr > s->at && n < room)
             snprintf(out + n, room - n, "+%lu", (unsigned long)(addr - s->at));
         return true;
@@ -196,12 +250,16 @@ const char *symbol_name(uintptr_t addr)
     need_symbols();
     need_names();
     const Elf64_Sym *v = variable_at(addr);
+    if (shadow_queued(addr)) {
+        snprintf(out, sizeof *text, "queue of %.180s", symbol_name(shadow_queued(addr)));
+        return out;
+    }
     if (static_scalar(addr, out, sizeof *text))
         return out;
     if (v && addr == v->st_value)
-        snprintf(out, sizeof *text, "%s", names + v->st_name);
+        snprintf(out, sizeof *text, "%s", demangled(names + v->st_name));
     else if (v)
-        snprintf(out, sizeof *text, "%s+%lu", names + v->st_name, (unsigned long)(addr - v->st_value));
+        snprintf(out, sizeof *text, "%.170s+%lu", demangled(names + v->st_name), (unsigned long)(addr - v->st_value));
     else if (shadow_block_of(addr, &start, &size, &pc)) {
         struct site s = symbol_site(pc);
         if (!heap_scalar(addr, start, s, out, sizeof *text))

@@ -136,6 +136,13 @@ int X(pthread_mutex_timedlock)(pthread_mutex_t *m, const struct timespec *end)
     check_kind(m, PC);
     return taken ? 0 : ETIMEDOUT;
 }
+int X(pthread_mutex_clocklock)(pthread_mutex_t *m, clockid_t id, const struct timespec *end)
+{
+    (void)id;
+    bool taken = timed_lock(m, end, PC);
+    check_kind(m, PC);
+    return taken ? 0 : ETIMEDOUT;
+}
 int X(pthread_mutex_unlock)(pthread_mutex_t *m) { return unlock(m, PC), 0; }
 int X(pthread_mutex_destroy)(pthread_mutex_t *m) { return destroy(m, PC), 0; }
 
@@ -232,12 +239,17 @@ static enum wake wait_on(void *c, void *m, const struct timespec *end, uint64_t 
     return how;
 }
 
-static void wake(void *c, bool all, uint64_t pc)
+void cond_wait(void *c, void *m, uint64_t pc)
+{
+    (void)wait_on(c, m, NULL, pc);
+}
+
+void cond_wake(void *c, bool all, uint64_t pc)
 {
     ask(OP_SIGNAL, c, WORD, all ? 0 : 1, RELEASE, 0, pc);
 }
 
-static void cond_destroy(void *c, uint64_t pc)
+void cond_destroy(void *c, uint64_t pc)
 {
     if (tear_down(c, WORD, "condition variable", pc))
         fail(ERR_MUTEX, pc, (uintptr_t)c, "a condition variable is destroyed while a thread waits on it");
@@ -264,8 +276,8 @@ int X(pthread_cond_clockwait)(pthread_cond_t *c, pthread_mutex_t *m, clockid_t i
     return wait_on(c, m, end, PC) == TIMED_OUT ? ETIMEDOUT : 0;
 }
 
-int X(pthread_cond_signal)(pthread_cond_t *c) { return wake(c, false, PC), 0; }
-int X(pthread_cond_broadcast)(pthread_cond_t *c) { return wake(c, true, PC), 0; }
+int X(pthread_cond_signal)(pthread_cond_t *c) { return cond_wake(c, false, PC), 0; }
+int X(pthread_cond_broadcast)(pthread_cond_t *c) { return cond_wake(c, true, PC), 0; }
 int X(pthread_cond_destroy)(pthread_cond_t *c) { return cond_destroy(c, PC), 0; }
 
 int X(cnd_init)(cnd_t *c) { return set_up(c, sizeof *c, WORD, 0, PC), thrd_success; }
@@ -275,8 +287,8 @@ int X(cnd_timedwait)(cnd_t *c, mtx_t *m, const struct timespec *end)
     return wait_on(c, m, end, PC) == TIMED_OUT ? thrd_timedout : thrd_success;
 }
 
-int X(cnd_signal)(cnd_t *c) { return wake(c, false, PC), thrd_success; }
-int X(cnd_broadcast)(cnd_t *c) { return wake(c, true, PC), thrd_success; }
+int X(cnd_signal)(cnd_t *c) { return cond_wake(c, false, PC), thrd_success; }
+int X(cnd_broadcast)(cnd_t *c) { return cond_wake(c, true, PC), thrd_success; }
 void X(cnd_destroy)(cnd_t *c) { cond_destroy(c, PC); }
 
 /* ---- semaphores: the value is the count ---- */
@@ -297,6 +309,13 @@ int X(sem_wait)(sem_t *s) { return ask(OP_TAKE, s, WORD, 0, ACQUIRE, 0, PC), 0; 
 int X(sem_trywait)(sem_t *s) { return ask(OP_TRYTAKE, s, WORD, 0, ACQUIRE, 0, PC) ? 0 : failed(EAGAIN); }
 int X(sem_timedwait)(sem_t *s, const struct timespec *end)
 {
+    look_at(end, PC);
+    return ask_weak(OP_TAKE, s, WORD, 0, ACQUIRE, true, PC) ? 0 : failed(ETIMEDOUT);
+}
+
+int X(sem_clockwait)(sem_t *s, clockid_t id, const struct timespec *end)
+{
+    (void)id;
     look_at(end, PC);
     return ask_weak(OP_TAKE, s, WORD, 0, ACQUIRE, true, PC) ? 0 : failed(ETIMEDOUT);
 }
@@ -387,6 +406,18 @@ int X(pthread_rwlock_timedrdlock)(pthread_rwlock_t *l, const struct timespec *en
 
 int X(pthread_rwlock_timedwrlock)(pthread_rwlock_t *l, const struct timespec *end)
 {
+    return write_lock(l, end, PC) ? 0 : ETIMEDOUT;
+}
+
+int X(pthread_rwlock_clockrdlock)(pthread_rwlock_t *l, clockid_t id, const struct timespec *end)
+{
+    (void)id;
+    return read_lock(l, end, PC) ? 0 : ETIMEDOUT;
+}
+
+int X(pthread_rwlock_clockwrlock)(pthread_rwlock_t *l, clockid_t id, const struct timespec *end)
+{
+    (void)id;
     return write_lock(l, end, PC) ? 0 : ETIMEDOUT;
 }
 

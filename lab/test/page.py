@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""lab/test/page.py PAGE [FOLDER]: drives the lab in a headless Chromium, in windows of 1280 and of 360 pixels.
+
+A script in the page types programs, changes orders and reads what the page says. FOLDER receives pictures of both windows.
+"""
+import base64
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PROBE = r"""
+(async () => {
+  const seen = [], get = id => document.getElementById(id);
+  const ready = async () => {
+    await new Promise(r => setTimeout(r, 30));
+    for (let i = 0; i < 400 && document.body.dataset.state !== "ready"; i++) await new Promise(r => setTimeout(r, 25));
+  };
+  const type = async source => { document.body.dataset.state = ""; get("text").value = source; get("text").dispatchEvent(new Event("input")); await ready(); };
+  const choose = async (n, order) => {
+    document.body.dataset.state = "";
+    const s = get("orders").querySelectorAll("select")[n];
+    s.value = order; s.onchange(); await ready();
+  };
+  const table = () => [...document.querySelectorAll("#outcomes tr")].map(r => [...r.cells].map(c => c.innerText));
+  const press = async id => {
+    get(id).click();
+    for (let i = 0; i < 400; i++) { await new Promise(r => setTimeout(r, 25)); if (get("answer").innerText && get("answer").innerText !== "…") break; }
+    return get("answer").innerText;
+  };
+  try {
+    await ready();
+    const mp = order => `int data;\natomic int flag;\nthread { data = 1; store(flag, 1, ${order}); }\n` +
+      "thread { r = load(flag, acquire); if (r == 1) { s = data; assert(s == 1); } }\n";
+    await type(mp("release"));
+    seen.push(["pass", get("verdict").innerText, table()]);
+    const audit = await press("audit");
+    seen.push(["audit", audit]);
+    await choose(0, "relaxed");
+    seen.push(["weakened", get("verdict").innerText, get("text").value.includes("store(flag, 1, relaxed)"), document.querySelectorAll("#picture .bad").length]);
+    const repair = await press("repair");
+    seen.push(["repair", repair]);
+    await type("atomic int x, y;\nthread { store(x, 1, relaxed); r = load(y, relaxed); }\nthread { store(y, 1, relaxed); r = load(x, relaxed); }\n");
+    const kinds = [...document.querySelectorAll("#picture .arrow")].map(a => a.dataset.kind).sort().join(" ");
+    seen.push(["sb", table(), kinds, get("sentence").innerText]);
+    get("on").click(); get("on").click();
+    seen.push(["step", get("values").innerText, document.querySelectorAll("#picture .event.later").length > 0]);
+    seen.push(["c", (await press("export")).includes("atomic_store_explicit(&v_x, 1, memory_order_relaxed)")]);
+    get("share").click();
+    seen.push(["link", decodeURIComponent(location.hash.slice(1)) === get("text").value]);
+    await type("atomic int x;\nthread { store(y, 1, relaxed); }\n");
+    seen.push(["text", get("verdict").innerText, (document.querySelector("#orders mark") || {}).innerText]);
+    await type("atomic int x;\n" + "thread { a = fetch_add(x, 1, relaxed); b = fetch_add(x, 1, relaxed); c = fetch_add(x, 1, relaxed); }\n".repeat(6));
+    seen.push(["large", get("verdict").innerText]);
+    await type(mp("relaxed"));
+    seen.push(["wide", document.documentElement.scrollWidth, innerWidth]);
+  } catch (e) { seen.push(["problem", String(e)]); }
+  return JSON.stringify(seen);
+})()
+"""
+CHROMIUM = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--disable-background-networking",
+            "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe"]
+LIMIT = 240  # seconds for a window
+
+
+class Browser:
+    """Chromium, driven through its debugging pipe: messages of JSON that end with a zero byte."""
+
+    def __init__(self, folder):
+        there, self.out = os.pipe()
+        self.into, here = os.pipe()
+
+        def connect():
+            os.dup2(there, 1003)
+            os.dup2(here, 1004)
+            os.dup2(1003, 3)
+            os.dup2(1004, 4)
+        self.process = subprocess.Popen([*CHROMIUM, f"--user-data-dir={folder}/profile"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        close_fds=False, preexec_fn=connect)
+        os.close(there)
+        os.close(here)
+        self.number, self.rest, self.console = 0, b"", []
+
+    def message(self):
+        end = time.monotonic() + LIMIT
+        while b"\0" not in self.rest:
+            assert select.select([self.into], [], [], max(end - time.monotonic(), 0))[0], "no answer from the browser"
+            read = os.read(self.into, 1 << 16)
+            assert read, "the browser has ended"
+            self.rest += read
+        one, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(one)
+
+    def call(self, method, session=None, **parameters):
+        self.number += 1
+        said = {"id": self.number, "method": method, "params": parameters, **({"sessionId": session} if session else {})}
+        os.write(self.out, json.dumps(said).encode() + b"\0")
+        while True:
+            got = self.message()
+            if got.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
+                self.console.append(json.dumps(got["params"])[:600])
+            if got.get("id") == self.number:
+                assert "error" not in got, got
+                return got["result"]
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def drive(path, width, picture):
+    """What the probe has seen in a window of this width."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        browser = Browser(folder)
+        try:
+            target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+            session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            for domain in ("Runtime", "Log", "Page"):
+                browser.call(domain + ".enable", session)
+            browser.call("Emulation.setDeviceMetricsOverride", session, width=width, height=1400, deviceScaleFactor=1, mobile=width < 500)
+            browser.call("Page.navigate", session, url=path.resolve().as_uri())
+            while browser.call("Runtime.evaluate", session, expression="document.readyState + !!(document.body && document.getElementById('all'))")[
+                    "result"]["value"] != "completetrue":
+                pass
+            found = browser.call("Runtime.evaluate", session, expression=PROBE, awaitPromise=True)
+            assert "exceptionDetails" not in found, found
+            if picture:
+                shot = browser.call("Page.captureScreenshot", session, captureBeyondViewport=True)
+                Path(picture).write_bytes(base64.b64decode(shot["data"]))
+        finally:
+            browser.end()
+    assert not browser.console, "\n".join(browser.console)
+    return {row[0]: row[1:] for row in json.loads(found["result"]["value"])}
+
+
+def judge(found):
+    assert "problem" not in found, found["problem"]
+    verdict, table = found["pass"]
+    assert verdict == "All models: no race, no failed assertion", verdict
+    assert len(table) == 3 and table[0] == ["outcome", "RC11", "RA", "TSO", "SC"], table
+    assert found["audit"][0].count("needed: with relaxed, race in line 4") == 2, found["audit"]
+    verdict, changed, bad = found["weakened"]
+    assert changed and bad == 2 and "RC11: race in line 4" in verdict and "SC: no race" in verdict, found["weakened"]
+    assert "line 3, store: release instead of relaxed" in found["repair"][0], found["repair"]
+    table, kinds, sentence = found["sb"]
+    assert [row[1:] for row in table[1:]] == [["1", "1", "1", "–"], ["1", "1", "1", "1"], ["1", "1", "1", "1"], ["1", "1", "1", "1"]], table
+    assert "fr fr" in kinds and "old value" in sentence, (kinds, sentence)
+    assert found["step"][1] and found["c"][0] and found["link"][0], found
+    assert found["text"] == ["Line 2, column 16: no shared variable has this name.", "y"], found["text"]
+    assert "too large" in found["large"][0], found["large"]
+    wide, width = found["wide"]
+    assert wide <= width, f"{wide} pixels in a window of {width}"
+
+
+def main():
+    page = Path(sys.argv[1]).read_text(encoding="utf-8")
+    assert len(page) < 300_000, len(page)
+    elsewhere = re.search(r"https?:|@import|<link|<img|\bsrc=|fetch\(", page.replace("http://www.w3.org/2000/svg", ""))
+    assert not elsewhere, f"it loads something: {elsewhere}"
+    for width in (1280, 360):
+        judge(drive(Path(sys.argv[1]), width, f"{sys.argv[2]}/lab-{width}.png" if len(sys.argv) > 2 else None))
+    print("the lab at 1280 and 360 pixels: as expected")
+
+
+if __name__ == "__main__":
+    main()
