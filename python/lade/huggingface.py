@@ -23,7 +23,7 @@ class Trainer(transformers.Trainer):
     def __init__(self, *args, train_loader, **options):
         super().__init__(*args, **options)
         self.train_loader = train_loader
-        self.args.ignore_data_skip = True  # the loader's state says where to continue
+        self.args.ignore_data_skip = True  # the loader continues where its state is
         self.add_callback(_Save(train_loader))
 
     def get_train_dataloader(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ranks: what launchers say, and ranks that are killed while their number changes.
+"""Ranks: the variables of launchers, and ranks that are killed while their number changes.
 
 LADE_FULL: 100 kills instead of 10. LADE_SEED: the seed of sizes and moments.
 """
@@ -73,7 +73,7 @@ class Kills(unittest.TestCase):
         self.epochs = 10 if FULL else 1
 
     def test_ranks_at_different_batches(self):
-        """Each rank is killed after a number of batches of its own; the states are joined."""
+        """Each rank is killed after another number of batches; the states are joined."""
         samples, state = 1801, None
         for epoch in range(self.epochs):
             seen = []
