@@ -53,7 +53,7 @@ struct lade_arrow_piece {
 struct lade_arrow_block {
     struct ArrowArray array;        /* release is NULL: not in memory */
     struct lade_arrow_piece *piece; /* one for each column */
-    uint64_t rows, bytes;           /* of all columns, in memory */
+    uint64_t all, rows, bytes;      /* rows, those that are samples, and bytes of all columns in memory */
     uint32_t *kept;                 /* rows that are samples; NULL: all */
 };
 

@@ -92,8 +92,7 @@ static int load(struct lade_arrow *t, struct slot *slot, struct lade_error *erro
         child[c] = t->feed.in_order ? c : t->top[c];
     if (status == LADE_OK)
         status = lade_arrow_resolve(t, &slot->content, &array, child, slot->block, false, error);
-    if (status == LADE_OK && ((uint64_t)slot->content.array.length != t->block[slot->block].rows ||
-                              slot->content.bytes > t->size[slot->block])) {
+    if (status == LADE_OK && (uint64_t)slot->content.array.length != t->block[slot->block].all) {
         lade_arrow_drop(t, &slot->content);
         status = lade_fail(error, LADE_DAMAGED, t->file, LADE_NO_OFFSET,
                            "record batch %llu is not what it was when the source was opened",

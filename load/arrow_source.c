@@ -126,7 +126,7 @@ static int keep_rows(const struct lade_arrow *t, struct lade_arrow_block *b, con
     const uint64_t rows = (uint64_t)b->array.length;
     bool some = false;
 
-    b->rows = rows;
+    b->all = b->rows = rows;
     for (unsigned c = 0; c < t->columns && t->nulls == LADE_NULLS_SKIP; c++)
         some = some ||
                (is_here(t, c, child) && (b->piece[c].rows > 0 || b->piece[c].items > 0 || t->column[c].is_dictionary));

@@ -460,6 +460,7 @@ int lade_source_open(struct lade_source **source, const char *text, const struct
                  {"megatron", lade_open_megatron},
                  {"tfrecord", lade_open_tfrecord},
                  {"tar", lade_open_tar},
+                 {"parquet", lade_open_parquet},
                  {"npz", open_npz}};
     size_t length = strcspn(text, ":");
 
@@ -480,6 +481,6 @@ int lade_source_open(struct lade_source **source, const char *text, const struct
     return lade_fail(
         error, LADE_INVALID, NULL, LADE_NO_OFFSET,
         "'%.100s' names no source; there are synthetic, cifar10, cifar100, idx, npy, records, images, tokens, "
-        "megatron, tfrecord, tar and npz",
+        "megatron, tfrecord, tar, parquet and npz",
         text);
 }

@@ -39,8 +39,9 @@ static int map_or_unpack(struct files *files, struct lade_bytes *file, const cha
     return status;
 }
 
-static int map_file(struct files *files, const char *path, struct items *it)
+static int map_file(void *context, const char *path, struct items *it)
 {
+    struct files *files = context;
     int status = no_file(it, path);
 
     if (status == LADE_OK && files->count == FILES_MAX)
@@ -59,8 +60,8 @@ static int map_file(struct files *files, const char *path, struct items *it)
     return status;
 }
 
-/* A path, or several: "name-{000..123}.tar", with as many digits as the first number has. */
-static int map_files(struct files *files, const char *path, struct items *it)
+int lade_each_path(struct items *it, const char *path, int (*each)(void *context, const char *path, struct items *it),
+                   void *context)
 {
     const char *open = path ? strchr(path, '{') : NULL, *at = open ? open + 1 : NULL, *middle;
     char name[PATH_LENGTH];
@@ -68,7 +69,7 @@ static int map_files(struct files *files, const char *path, struct items *it)
 
     if (!open || !digits(at, &from, &middle) || strncmp(middle, "..", 2) != 0 || !digits(middle + 2, &to, &at) ||
         *at != '}')
-        return map_file(files, path, it);
+        return each(context, path, it);
     if (from > to || to - from >= FILES_MAX)
         return wrong(it, "{A..B} has A not above B, and at most 65536 numbers, unlike", path);
     for (uint64_t n = from;; n++) {
@@ -76,7 +77,7 @@ static int map_files(struct files *files, const char *path, struct items *it)
         if (snprintf(name, sizeof name, "%.*s%0*llu%s", (int)(open - path), path, width, (unsigned long long)n,
                      at + 1) >= (int)sizeof name)
             return wrong(it, "the name of a file is too long", "");
-        int status = map_file(files, name, it);
+        int status = each(context, name, it);
         if (status != LADE_OK || n == to) /* to may be the largest number */
             return status;
     }
@@ -259,7 +260,7 @@ static int open_members(struct lade_source **source, const struct lade_members_f
     path = next_file(it);
     do
         if (status == LADE_OK)
-            status = map_files(&files, path, it);
+            status = lade_each_path(it, path, map_file, &files);
     while (status == LADE_OK && (path = next_file(it)));
     if (status == LADE_OK)
         return lade_members_open(source, format, &config, files.file, files.count, true, it->error);

@@ -144,6 +144,10 @@ static inline int no_file(const struct items *it, const char *path)
 int lade_open_tokens(struct lade_source **source, struct items *it);
 int lade_open_megatron(struct lade_source **source, struct items *it);
 int lade_open_tfrecord(struct lade_source **source, struct items *it);
+int lade_open_parquet(struct lade_source **source, struct items *it);
+/* Calls each for a path, or for several: "name-{000..123}.tar", with as many digits as the first number has. */
+int lade_each_path(struct items *it, const char *path, int (*each)(void *context, const char *path, struct items *it),
+                   void *context);
 int lade_open_tar(struct lade_source **source, struct items *it);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dump-source SOURCE: fields and samples of a source as text, for tests in other languages.
- * dump-source SOURCE SEED PART: the batches of a loader, of one part of two: labels and samples.
+ * dump-source SOURCE SEED PART [THREADS]: the batches of a loader, of one part of two or of "all": labels and samples.
  */
 #include <lade/loader.h>
 #include <lade/source.h>
@@ -66,7 +66,7 @@ static int print_samples(struct lade_source *source)
     return code;
 }
 
-static int print_batches(struct lade_source *source, uint64_t seed, unsigned part)
+static int print_batches(struct lade_source *source, uint64_t seed, const char *part, unsigned threads)
 {
     static const uint32_t weights[2] = {3, 1};
     const struct lade_split_config halves = {.parts = 2, .weights = weights, .store = LADE_SPLIT_PURE, .seed = seed};
@@ -77,13 +77,20 @@ static int print_batches(struct lade_source *source, uint64_t seed, unsigned par
 
     if (lade_split_create(&split, &halves, NULL) != LADE_OK)
         return failed("split", &error);
-    const struct lade_loader_config config = {
-        .source = source, .split = split, .part = part, .batch = 32, .in_order = true, .epochs = 2, .seed = seed};
+    const struct lade_loader_config config = {.source = source,
+                                              .split = strcmp(part, "all") ? split : NULL,
+                                              .part = strcmp(part, "all") ? (unsigned)strtoul(part, NULL, 10) : 0,
+                                              .batch = 32,
+                                              .in_order = true,
+                                              .epochs = 2,
+                                              .seed = seed,
+                                              .threads = threads};
     if (lade_loader_create(&loader, &config, &error) != LADE_OK) {
         lade_split_destroy(split);
         return failed("loader", &error);
     }
-    while (lade_loader_next(loader, &batch, LADE_FOREVER, NULL) == LADE_OK) {
+    int status;
+    while ((status = lade_loader_next(loader, &batch, LADE_FOREVER, &error)) == LADE_OK) {
         for (uint64_t i = 0; i < batch.count; i++) {
             printf("%lld ", (long long)batch.labels[i]);
             print_hex((uint8_t *)batch.samples + i * batch.sample_bytes, batch.sample_bytes);
@@ -94,7 +101,7 @@ static int print_batches(struct lade_source *source, uint64_t seed, unsigned par
     }
     lade_loader_destroy(loader);
     lade_split_destroy(split);
-    return 0;
+    return status == LADE_CLOSED ? 0 : failed("next", &error);
 }
 
 int main(int argc, char **argv)
@@ -103,12 +110,13 @@ int main(int argc, char **argv)
     struct lade_error error;
     int code = 0;
 
-    if (argc != 2 && argc != 4)
+    if (argc != 2 && argc != 4 && argc != 5)
         return 2;
     if (lade_source_open(&source, argv[1], NULL, &error) != LADE_OK)
         return failed("open", &error);
-    if (argc == 4) {
-        code = print_batches(source, strtoull(argv[2], NULL, 10), (unsigned)strtoul(argv[3], NULL, 10));
+    if (argc > 2) {
+        code = print_batches(source, strtoull(argv[2], NULL, 10), argv[3],
+                             argc == 5 ? (unsigned)strtoul(argv[4], NULL, 10) : 0);
     } else {
         print_schema(source);
         code = print_samples(source);

@@ -14,15 +14,21 @@ of threads. state_dict() continues an epoch at its exact place, also with anothe
 
 Batches hold tensors by name. Each is a DLPack object and a buffer: numpy.asarray(t), torch.from_dlpack(t) and
 jax.dlpack.from_dlpack(t) do not copy.
+
+Bag, Ring, Table and Split are the lock-free containers of the C library, for any number of threads. explore() checks a C program
+with threads under the C11 memory model.
 """
 
 from . import ranks, transforms
-from ._errors import (CancelledError, ConflictError, DamagedError, DeviceError, EmptyError, Error, ForkError, InvalidError,
-                      LimitedError, OutOfMemoryError, ReadError)
+from ._containers import Bag, Ring, Split, Table
+from ._errors import (CancelledError, ClosedError, ConflictError, DamagedError, DeviceError, EmptyError, Error, ForkError,
+                      FullError, InvalidError, LimitedError, OutOfMemoryError, ReadError, TimedOutError)
+from ._explore import Exploration, explore
 from ._lade import Batch, Tensor, version as __version__
 from ._loader import Field, Loader
-from ._source import Ragged, Table
+from ._source import Arrow, Ragged
 
-__all__ = ["Batch", "CancelledError", "ConflictError", "DamagedError", "DeviceError", "EmptyError", "Error", "Field", "ForkError",
-           "InvalidError", "LimitedError", "Loader", "OutOfMemoryError", "Ragged", "ReadError", "Table", "Tensor",
+__all__ = ["Arrow", "Bag", "Batch", "CancelledError", "ClosedError", "ConflictError", "DamagedError", "DeviceError", "EmptyError",
+           "Error", "Exploration", "Field", "ForkError", "FullError", "InvalidError", "LimitedError", "Loader",
+           "OutOfMemoryError", "Ragged", "ReadError", "Ring", "Split", "Table", "Tensor", "TimedOutError", "explore",
            "ranks", "transforms"]

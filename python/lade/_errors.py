@@ -2,6 +2,7 @@
 """The exceptions of lade. Each is also the built-in exception that fits, so that both can be caught."""
 
 import os
+import queue
 
 
 class Error(Exception):
@@ -38,12 +39,24 @@ class ConflictError(Error, ValueError):
     """Two things that must match differ, as a state and the loader that resumes it."""
 
 
-class EmptyError(Error, ValueError):
-    """There is no sample, or less than a batch."""
+class EmptyError(Error, ValueError, queue.Empty):
+    """There is no sample, or less than a batch; a container holds nothing."""
+
+
+class FullError(Error, queue.Full):
+    """A container has no free slot."""
+
+
+class ClosedError(Error, getattr(queue, "ShutDown", RuntimeError)):
+    """The container was closed; for a draw or pop also: it is empty."""
+
+
+class TimedOutError(Error, TimeoutError):
+    """The time to wait has passed."""
 
 
 class CancelledError(Error, RuntimeError):
-    """The loader was closed by another thread."""
+    """The loader was closed, or the wait cancelled, by another thread."""
 
 
 class DeviceError(Error, RuntimeError):
@@ -55,7 +68,8 @@ class ForkError(Error, RuntimeError):
 
 
 _CLASSES = {
-    -1: EmptyError, -3: InvalidError, -4: OutOfMemoryError, -10: CancelledError, -11: LimitedError, -12: DamagedError,
+    -1: EmptyError, -2: FullError, -3: InvalidError, -4: OutOfMemoryError, -5: LimitedError, -8: ClosedError, -9: TimedOutError,
+    -10: CancelledError, -11: LimitedError, -12: DamagedError,
     -13: ReadError, -16: ConflictError, -17: DeviceError, -101: ForkError,
 }
 _FORKED = ("the loader was created before fork(): its worker threads are in the other process. Create a loader in each "

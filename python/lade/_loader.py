@@ -50,10 +50,10 @@ class Field(NamedTuple):
     wide: bool = False
 
 
-def _field(field):
+def _field(field, packed):
     field = Field(field) if isinstance(field, str) else field
     buckets = struct.pack(f"={len(field.buckets)}Q", *field.buckets) if field.buckets else None
-    return (field.name, int(field.concatenate), field.wide, field.cut, field.max, field.total, field.multiple, buckets,
+    return (field.name, 2 if packed else int(field.concatenate), field.wide, field.cut, field.max, field.total, field.multiple, buckets,
             field.padding)
 
 
@@ -71,7 +71,7 @@ class Loader(_lade.Loader):
     """Batches of a data set, prepared ahead by threads.
 
     source          text that names a data set ("cifar10:DIR", "synthetic:count=1000"); an array, or a tuple or dict of
-                    arrays, which are read in place and must not change; a table (Arrow), or lade.Table; a sequence of samples (slow: Python is called for
+                    arrays, which are read in place and must not change; a table (Arrow), or lade.Arrow; a sequence of samples (slow: Python is called for
                     each), or an iterable (a stream: needs buffer). A sample is a tensor, a tuple or a dict
     batch           samples of a batch
     seed            decides the order, and random transforms; None draws one
@@ -80,6 +80,9 @@ class Loader(_lade.Loader):
     ragged          of a sequence: names of fields whose first dimension differs between samples, with its maximum
     split, part     a lade.Split, and the number of the part to deliver
     fields          of a source with several: names, or lade.Field with how a ragged field is batched
+    pack            more than 0: ragged fields are packed into rows of this many steps, and batch counts rows
+    pack_window, pack_samples   samples that are packed together; the most in a row
+    longer          a sample that is longer than a row: "fault", "cut", "split" or "drop"
     transform       a list of lade.transforms, or functions, applied to images by the workers
     transform_field, layout   the field that is transformed; "hwc" or "chw" if its shape does not show it
     threads         workers; default: as many as there are processors
@@ -104,7 +107,8 @@ class Loader(_lade.Loader):
     """
 
     def __init__(self, source, batch=128, seed=1, *, label=None, key=None, group=None, classes=0, ragged=None,
-                 split=None, part=0, fields=None, transform=None, transform_field=None, layout=None, threads=None,
+                 split=None, part=0, fields=None, pack=0, pack_window=0,
+                 pack_samples=0, longer="fault", transform=None, transform_field=None, layout=None, threads=None,
                  in_order=True, shuffle=True, epochs=None, drop_last=False, shard=0, shards=1, pad=False, draw=None,
                  weights=None, buffer=0, faults="fail", faults_max=None, slots=None, assist=False, timeout=60.0,
                  state=None):
@@ -122,7 +126,8 @@ class Loader(_lade.Loader):
             "shards": shards, "pad": pad, "draw": _choice("draw", draw, ("once", "weighted", "balanced")), "buffer": buffer,
             "fault": _choice("faults", faults, ("fail", "skip", "substitute")), "faults_max": faults_max or 0,
             "worker_timeout": -1 if timeout is None else max(1, round(timeout * 1e9)),
-            "random_seed": seed is None, "seed": seed or 0,
+            "pack_row": pack, "pack_window": pack_window, "pack_samples": pack_samples,
+            "pack_longer": _choice("longer", longer, ("fault", "cut", "split", "drop")), "random_seed": seed is None, "seed": seed or 0,
         }
         if weights is not None:
             options["weights"] = weights
@@ -130,7 +135,7 @@ class Loader(_lade.Loader):
             options["split"], options["part"] = split._lade_split, part
         opened = _source.open_source(source, label, key, group, classes, ragged)
         if fields is not None:
-            options["fields"] = tuple(_field(field) for field in fields)
+            options["fields"] = tuple(_field(field, pack > 0) for field in fields)
         if transform:
             number, form = _image(opened, transform_field, layout)
             options["pipeline_field"] = number

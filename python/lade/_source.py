@@ -14,7 +14,7 @@ class Ragged(NamedTuple):
     offsets: object
 
 
-class Table(NamedTuple):
+class Arrow(NamedTuple):
     """A table (Arrow: pyarrow, polars, pandas, datasets, duckdb) with options; Loader(table) reads all columns.
 
     columns         names; None: all
@@ -88,10 +88,10 @@ def open_source(source, label=None, key=None, group=None, classes=0, ragged=None
         if label or key or group or classes:
             raise TypeError("label, key, group and classes belong to arrays and sequences; a text names them itself")
         return _lade.open_source(os.fspath(source))
-    if isinstance(source, Table):
+    if isinstance(source, Arrow):
         return _table(source, label, key, group, classes)
     if hasattr(source, "__arrow_c_stream__"):
-        return _table(Table(source), label, key, group, classes)
+        return _table(Arrow(source), label, key, group, classes)
     if isinstance(source, dict):
         if not source:
             raise ValueError("a dict without arrays")

@@ -114,6 +114,7 @@ static PyObject *close_loader(PyObject *self, PyObject *nothing)
 static int describe(struct loader *l, struct lade_loader *loader)
 {
     static const char *const suffix[] = {"", "_lengths", "_offsets"};
+    static const char *const packed[] = {"segments", "positions", "rows"};
     const struct lade_source *source = ((struct package_source *)l->source)->source;
     unsigned n;
     const struct lade_tensor_info *t = lade_loader_tensors(loader, &n);
@@ -123,7 +124,9 @@ static int describe(struct loader *l, struct lade_loader *loader)
         n = 1;
     PyObject *names = PyTuple_New(n);
     for (unsigned i = 0; names && i < n; i++) {
-        PyObject *name = PyUnicode_FromFormat("%s%s", t[i].name, suffix[t[i].kind]);
+        PyObject *name = t[i].kind >= LADE_TENSOR_SEGMENTS
+                             ? PyUnicode_FromString(packed[t[i].kind - LADE_TENSOR_SEGMENTS])
+                             : PyUnicode_FromFormat("%s%s", t[i].name, suffix[t[i].kind]);
         if (name)
             PyUnicode_InternInPlace(&name);
         if (!name || PyTuple_SetItem(names, i, name) != 0)
@@ -367,14 +370,17 @@ static PyObject *stats(PyObject *self, PyObject *nothing)
     lade_loader_stats(e->loader, &s);
     unlock(l);
     return Py_BuildValue(
-        "{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:s,s:K}", "samples", (unsigned long long)s.samples,
-        "batches", (unsigned long long)s.batches, "part", (unsigned long long)s.part, "delivered",
-        (unsigned long long)s.delivered, "delivered_samples", (unsigned long long)s.delivered_samples, "faults",
-        (unsigned long long)s.faults, "replaced", (unsigned long long)s.replaced, "slot_bytes",
+        "{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "samples",
+        (unsigned long long)s.samples, "batches", (unsigned long long)s.batches, "part", (unsigned long long)s.part,
+        "delivered", (unsigned long long)s.delivered, "delivered_samples", (unsigned long long)s.delivered_samples,
+        "faults", (unsigned long long)s.faults, "replaced", (unsigned long long)s.replaced, "slot_bytes",
         (unsigned long long)s.slot_bytes, "read_time", (unsigned long long)s.read_time, "transform_time",
         (unsigned long long)s.transform_time, "worker_wait_time", (unsigned long long)s.worker_wait_time,
         "running_time", (unsigned long long)s.running_time, "consumer_wait_time",
-        (unsigned long long)s.consumer_wait_time, "guarantee", s.guarantee, "seed", (unsigned long long)s.seed);
+        (unsigned long long)s.consumer_wait_time, "guarantee", s.guarantee, "seed", (unsigned long long)s.seed,
+        "packed_rows", (unsigned long long)s.packed_rows, "packed_steps", (unsigned long long)s.packed_steps,
+        "packed_slots", (unsigned long long)s.packed_slots, "samples_cut", (unsigned long long)s.samples_cut,
+        "samples_split", (unsigned long long)s.samples_split, "samples_dropped", (unsigned long long)s.samples_dropped);
 }
 
 static PyObject *report(PyObject *self, PyObject *args)

@@ -2,6 +2,8 @@
 /* The extension lade._lade: its types and functions. lade/__init__.py is what users see. */
 #include "package.h"
 
+#include "container.h"
+
 #include <lade/version.h>
 
 static PyMethodDef functions[] = {
@@ -43,7 +45,7 @@ static int execute(PyObject *module)
         add_type(module, &package_batch_spec, &package_batch_type) != 0 ||
         add_type(module, &package_tensor_spec, &package_tensor_type) != 0 ||
         add_type(module, &package_pipeline_spec, &package_pipeline_type) != 0 ||
-        add_type(module, &package_loader_spec, &loader_type) != 0)
+        add_type(module, &package_loader_spec, &loader_type) != 0 || container_add_types(module) != 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", lade_version());
 }

@@ -37,20 +37,20 @@ class Tables(unittest.TestCase):
 
     def test_windows(self):
         table = pyarrow.Table.from_batches(pyarrow.table({"x": list(range(10000))}).to_batches(max_chunksize=100))
-        with lade.Loader(lade.Table(table, memory=16000), batch=10) as loader:
+        with lade.Loader(lade.Arrow(table, memory=16000), batch=10) as loader:
             for _ in range(2):
                 self.assertEqual(sorted(x for batch in loader for x in batch.x.tolist()), list(range(10000)))
 
     def test_options(self):
-        with lade.Loader(lade.Table(self.table, columns=("y",)), batch=8) as loader:
+        with lade.Loader(lade.Arrow(self.table, columns=("y",)), batch=8) as loader:
             self.assertEqual(loader.names, ("y",))
         holes = pyarrow.table({"x": [1, None, 3]})
-        with lade.Loader(lade.Table(holes, nulls="skip"), batch=8) as loader:
+        with lade.Loader(lade.Arrow(holes, nulls="skip"), batch=8) as loader:
             self.assertEqual(sorted(next(loader).x.tolist()), [1, 3])
-        with lade.Loader(lade.Table(holes, nulls="fill", fill=7), batch=8) as loader:
+        with lade.Loader(lade.Arrow(holes, nulls="fill", fill=7), batch=8) as loader:
             self.assertEqual(sorted(next(loader).x.tolist()), [1, 3, 7])
         with self.assertRaisesRegex(lade.InvalidError, "nothing"):
-            lade.Loader(lade.Table(self.table, columns=("nothing",)))
+            lade.Loader(lade.Arrow(self.table, columns=("nothing",)))
 
 
 if __name__ == "__main__":

@@ -139,6 +139,22 @@ class Tensors(unittest.TestCase):
         with lade.Loader(source, batch=1, shuffle=False, fields=[field]) as loader:
             self.assertEqual([b.t.tolist() for b in loader], [[[0, 1, 2, -1]], [[-1] * 4], [[3, 4, 5, 6, 7, 8, 9, -1]]])
 
+    def test_packing(self):
+        lengths = np.arange(200) % 9
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        values = np.arange(offsets[-1], dtype=np.int32)
+        with lade.Loader({"t": lade.Ragged(values, offsets)}, batch=4, pack=10) as loader:
+            self.assertEqual(loader.names, ("t", "segments", "positions", "rows"))
+            seen = []
+            for batch in loader:
+                t, segments, rows, ids = (x.numpy() for x in (batch.t, batch.segments, batch.rows, batch.ids))
+                for r in range(len(t)):
+                    for s, i in enumerate(ids[rows[r]:rows[r + 1]], 1):
+                        np.testing.assert_array_equal(t[r][segments[r] == s], values[offsets[i]:offsets[i + 1]])
+                        seen.append(int(i))
+            self.assertEqual(sorted(seen), list(range(200)))
+            self.assertEqual(loader.stats()["packed_steps"], len(values))
+
     def test_report(self):
         with tempfile.TemporaryDirectory() as folder:
             report = self.loader.report(folder + "/page.html")

@@ -11,7 +11,7 @@
  * as with every use of mmap.
  *
  * Threads      any number of threads may read one source concurrently; opening and closing: one thread.
- * Progress     reading takes no lock. It waits for the disk where the bytes are not in memory.
+ * Progress     reading takes no lock, except of parquet (once for up to 64 samples of a batch; see arrow.h). It waits for the disk where the bytes are not in memory.
  * Memory       in-memory arrays, CIFAR, IDX, npy and records: nothing per sample, files are mapped.
  *              synthetic: 128 KiB and twice the bytes of a sample (2 MiB at most), nothing per sample.
  *              images: for each sample 16 bytes and the length of its name plus 1; while a sample is read, the bytes of
@@ -20,6 +20,8 @@
  *              or zstd.
  *              tfrecord, tar: 8 bytes per sample, and 4 for each ragged field; files that are compressed as a whole,
  *              unpacked; while a sample is read, the decoded image if it is scaled, and members that are compressed.
+ *              parquet: memory=N bytes of decoded row groups, of each that is being decoded also its pages; 4 bytes per
+ *              sample for each ragged field, and for each row that is kept with nulls=skip.
  *              info.index_bytes reports the size of the index.
  *              All of it is from the alloc that open gets (NULL: the C library's), except mappings, which files and
  *              unpacked files are, and memory of the codecs, of zlib and of libzstd. alloc must stay valid until close. Threads that
@@ -107,6 +109,8 @@ struct lade_source;
  *            [,size=HEIGHTxWIDTH][,pixels=N][,unpacked=N][,check=no]
  *   tar:FILES, with the same options but check
  *   npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]
+ *   parquet:FILES[,field=NAME[:image]...][,label=NAME][,key=NAME][,group=NAME][,classes=N][,nulls=fail|skip|fill]
+ *           [,fill=N][,size=HEIGHTxWIDTH][,pixels=N][,memory=BYTES][,window=K]
  *
  * npy: an item that is the name of an existing file as a whole, such as day=1.npy, is that file.
  * A backslash escapes a comma or backslash in a file name. docs/load.md lists the guarantees of each format.
@@ -115,7 +119,8 @@ struct lade_source;
  * LADE_IO          the system could not open or read a file, or has no random seed.
  * LADE_DAMAGED     the bytes do not match the format.
  * LADE_LIMITED     an image is larger than pixels=N allows, or takes more than 64 passes over N pixels; compressed data
- *                  is larger than unpacked=N allows.
+ *                  is larger than unpacked=N allows; row groups of Parquet are larger than memory=N allows.
+ * LADE_ABSENT      parquet: the shared object liblade-parquet.so is missing, or of another version.
  * LADE_NO_MEMORY
  */
 LADE_API LADE_MUST_CHECK int lade_source_open(struct lade_source **source, const char *text,
