@@ -256,15 +256,6 @@ Test(loader_pack_mixture, faults_of_each_source)
     lade_source_close(source);
 }
 
-static void expect_refusal(const struct lade_loader_config *config, const char *state, int status, const char *text)
-{
-    struct lade_error error = {.text = "no text"};
-    struct lade_loader *l;
-
-    cr_assert_eq(lade_loader_resume(&l, config, state, &error), status, "%s", error.text);
-    cr_assert(strstr(error.text, text), "%s", error.text);
-}
-
 Test(loader_pack_mixture, other_weights)
 {
     const uint32_t other[SOURCES] = {1, 1, 1};
