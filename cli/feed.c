@@ -33,7 +33,8 @@ static void help(void)
     puts(
         "\n"
         "mixtures, in place of SOURCE\n"
-        "  --mix WEIGHT:SOURCE   take samples of this source by its weight; repeat it for up to 64 sources. Weights are\n"
+        "  --mix WEIGHT:SOURCE   take samples of this source by its weight; repeat it for up to 64 sources. Weights "
+        "are\n"
         "                        numbers such as 3 or 0.25. With --resume they may differ from those before\n"
         "  --mix-end repeat|drop|stop\n"
         "                        a source that has ended begins again, is dropped, or ends the epoch (repeat)\n"

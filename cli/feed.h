@@ -145,8 +145,8 @@ struct feed {
     struct tally tally;
     const struct consumer *consumer;
     void *consumer_self;
-    struct lade_loader_stats stats, before; /* at the end, and before the first batch was requested */
-    char guarantee[512];                    /* as reported by the loader */
+    struct lade_loader_stats stats, before;                   /* at the end, and before the first batch was requested */
+    char guarantee[512];                                      /* as reported by the loader */
     struct lade_loader_share share[LADE_MIXTURE_SOURCES_MAX]; /* at the end */
     unsigned shares;
     struct learnt learnt;

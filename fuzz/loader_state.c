@@ -4,7 +4,7 @@
  * that epoch and just once in the next; of packed batches only the latter. The same text, cut at line ends, as the states of several shards.
  *
  * The first byte of an input chooses the loader and what is done to the text: as it is, with its checksum after it, or with
- * the beginning that this loader's states have as well.
+ * the beginning that this loader's states have as well. Both bits for the latter: a mixture, without a split.
  * options: -max_len=2048
  */
 #include "checksum.h"
@@ -17,7 +17,7 @@
 
 enum { COUNT = 20, BATCH = 3, TEXT_MAX = 4096, JOINED_MAX = 1 << 16, STATES = 3 };
 enum { SHARDS = 3, PAD = 4, IN_ORDER = 8, SPLIT = 16, CHECKED = 32, BEGUN = 64, PACKED = 128 };
-enum { LONGEST = 6, ROW = 7, WINDOW = 4 };
+enum { LONGEST = 6, ROW = 7, WINDOW = 4, SOURCES = 4 };
 
 static void must(bool good)
 {
@@ -53,40 +53,50 @@ static int read_sequence(void *self, uint64_t i, const struct lade_view *views, 
     return LADE_OK;
 }
 
-static struct lade_source *source, *sequences, *mixture;
+static struct lade_source *source, *sequences, *mixture[2]; /* of mixture: of numbers, of sequences */
 static struct lade_split *split;
+
+static struct lade_source *mix(const struct lade_source_ops *ops, const struct lade_source_info *info)
+{
+    static const uint32_t weight[SOURCES] = {7, 1, 0x2b, 3};
+    struct lade_source *part[SOURCES], *mixed;
+
+    for (int i = 0; i < SOURCES; i++)
+        must(lade_source_open_custom(&part[i], ops, NULL, info, NULL, NULL) == LADE_OK);
+    const struct lade_source_mixture m = {
+        .source = part, .weight = weight, .sources = SOURCES, .end = LADE_MIXTURE_DROP};
+    must(lade_source_open_mixture(&mixed, &m, NULL) == LADE_OK);
+    return mixed;
+}
 
 static void make_once(void)
 {
     static const struct lade_source_ops ops = {.read = read_number};
-    const struct lade_source_info info = {
+    struct lade_source_info info = {
         .kind = "numbers", .count = COUNT, .shape = {LADE_U64, 0, {0}}, .bytes = 8, .classes = 1};
     static const struct lade_source_ops read = {.length = length_of, .read_fields = read_sequence};
     static const struct lade_field field = {.name = "steps", .dtype = LADE_U8, .ragged_max = LONGEST};
     const struct lade_schema schema = {1, &field, LADE_NO_FIELD, LADE_NO_FIELD, LADE_NO_FIELD};
-    const struct lade_source_info packed = {.kind = "sequences", .count = COUNT, .schema = &schema};
+    struct lade_source_info packed = {.kind = "sequences", .count = COUNT, .schema = &schema};
     const struct lade_split_config halves = {.parts = 2, .store = LADE_SPLIT_PURE};
 
-    must(source || lade_source_open_custom(&source, &ops, NULL, &info, NULL, NULL) == LADE_OK);
-    if (!mixture) {
-        const struct lade_source_info some = {
-            .kind = "numbers", .count = COUNT / 4, .shape = {LADE_U64, 0, {0}}, .bytes = 8, .classes = 1};
-        static const uint32_t weight[4] = {7, 1, 0x2b, 3};
-        struct lade_source *part[4];
-        for (int i = 0; i < 4; i++)
-            must(lade_source_open_custom(&part[i], &ops, NULL, &some, NULL, NULL) == LADE_OK);
-        const struct lade_source_mixture m = {.source = part, .weight = weight, .sources = 4, .end = LADE_MIXTURE_DROP};
-        must(lade_source_open_mixture(&mixture, &m, NULL) == LADE_OK);
-    }
-    must(sequences || lade_source_open_custom(&sequences, &read, NULL, &packed, NULL, NULL) == LADE_OK);
-    must(split || lade_split_create(&split, &halves, NULL) == LADE_OK);
+    if (source)
+        return;
+    must(lade_source_open_custom(&source, &ops, NULL, &info, NULL, NULL) == LADE_OK);
+    must(lade_source_open_custom(&sequences, &read, NULL, &packed, NULL, NULL) == LADE_OK);
+    must(lade_split_create(&split, &halves, NULL) == LADE_OK);
+    info.count = packed.count = COUNT / SOURCES;
+    mixture[0] = mix(&ops, &info);
+    mixture[1] = mix(&read, &packed);
 }
 
 static struct lade_loader_config config_of(uint8_t choice)
 {
-    const bool mixes = choice & PACKED && choice & SPLIT, packs = choice & PACKED && !mixes;
+    const bool mixes = choice & CHECKED && choice & BEGUN, packs = choice & PACKED;
 
-    return (struct lade_loader_config){.source = mixes ? mixture : packs ? sequences : source,
+    return (struct lade_loader_config){.source = mixes   ? mixture[packs]
+                                                 : packs ? sequences
+                                                         : source,
                                        .pack_row = packs ? ROW : 0,
                                        .pack_window = packs ? WINDOW : 0,
                                        .split = choice & SPLIT && !mixes ? split : NULL,

@@ -70,8 +70,8 @@ static inline void configure(struct lade_members_config *config, unsigned choice
                                                  LADE_VALUE_JSON};
     static const enum lade_dtype dtypes[] = {LADE_U8, LADE_U8, LADE_U8, LADE_I64, LADE_F64};
 
-    *config = (struct lade_members_config){
-        .size = {.pixels_max = 1 << 14}, .unchecked = choice & 1, .unpacked = 1 << 16};
+    *config =
+        (struct lade_members_config){.size = {.pixels_max = 1 << 14}, .unchecked = choice & 1, .unpacked = 1 << 16};
     if (choice & 2)
         config->size.height = config->size.width = 3;
     for (unsigned f = 0; f < 3 && choice & 4; f++) {

@@ -335,6 +335,8 @@ static const char *guarantee_of(const struct lade_loader *l)
     if (l->config.buffer > 0)
         return "each sample once for each epoch read, drawn uniformly from a buffer that is half full at least; "
                "batches depend on timing";
+    if (l->pack)
+        return lade_pack_guarantee(l);
     if (l->config.draw == LADE_DRAW_WEIGHTED)
         return "each position of an epoch is drawn independently, by weight, with replacement";
     if (l->config.draw == LADE_DRAW_BALANCED)
@@ -349,12 +351,6 @@ static const char *guarantee_of(const struct lade_loader *l)
                      "once in each epoch"
                    : "a mixture: each prefix of the order within one sample of each source's share, each sample of a "
                      "source once in each of its rounds";
-    if (l->pack)
-        return l->config.in_order
-                   ? "each sample exactly once in each epoch, unless it is longer than a row; in rows that the seed "
-                     "decides, with the same bytes for any number of threads"
-                   : "each sample exactly once in each epoch, unless it is longer than a row; in rows that the seed "
-                     "decides, delivered as soon as they are ready";
     if (l->config.sequential)
         return "each sample exactly once in each epoch, by number";
     if (l->config.source->blocks)

@@ -340,14 +340,9 @@ enum { LADE_PACK_PLACE, LADE_PACK_MEMBERS, LADE_PACK_NUMBER, LADE_PACK_LAW, LADE
 void lade_pack_position(const struct lade_loader *l, uint64_t to[LADE_PACK_WORDS]);
 /* Finds the first batch; from: the position of a restored state, or NULL. LADE_OK, LADE_EMPTY, or an error. */
 int lade_pack_begin(struct lade_loader *l, const uint64_t *from, struct lade_error *error);
+const char *lade_pack_guarantee(const struct lade_loader *l);
 /* Identity of order and packing. */
 uint32_t lade_loader_identity(const struct lade_loader *l);
-/*
- * Merges what the shards of a run did: done[r] are rows of shard r, before are rows of all shards that were done before.
- * LADE_OK, LADE_NO_MEMORY, or LADE_LIMITED: more than most ranges.
- */
-int lade_pack_merge(const struct lade_ranges *before, const struct lade_level *done, size_t most,
-                    struct lade_ranges *merged, const struct lade_alloc *alloc);
 
 /* The shape of the pipeline's output. */
 struct lade_shape lade_loader_output(const struct lade_pipeline *pipeline);

@@ -5,6 +5,8 @@
 #include "checksum.h"
 #include "heap.h"
 
+#include <stdio.h>
+
 #define WINDOW 1024u
 #define WINDOW_MAX (UINT64_C(1) << 20)
 #define SAMPLES_MAX (UINT64_C(1) << 31) /* of a batch */
@@ -102,7 +104,10 @@ bool lade_pack_prepare(struct lade_worker *w)
     if (w->pack)
         return true;
     w->pack = lade_heap_get(l->config.alloc, 1, sizeof *w->pack);
-    return w->pack && lade_pack_work_init(l, w->pack);
+    if (w->pack && lade_pack_work_init(l, w->pack))
+        return true;
+    lade_pack_release(w);
+    return false;
 }
 
 void lade_pack_release(struct lade_worker *w)
@@ -111,6 +116,35 @@ void lade_pack_release(struct lade_worker *w)
         lade_pack_work_free(w->loader, w->pack);
     lade_heap_put(w->loader->config.alloc, w->pack);
     w->pack = NULL;
+}
+
+void lade_pack_describe(struct lade_loader *l)
+{
+    static const char *const longer[] = {[LADE_LONGER_FAULT] = "one longer than a row is a fault",
+                                         [LADE_LONGER_CUT] = "of one longer than a row the first steps",
+                                         [LADE_LONGER_SPLIT] = "one longer than a row in parts",
+                                         [LADE_LONGER_DROP] = "none longer than a row"};
+    static const char *const ends[] = {[LADE_MIXTURE_REPEAT] =
+                                           "each sample of a source of the mixture once in each of its rounds",
+                                       [LADE_MIXTURE_DROP] = "each sample of the mixture exactly once in each epoch",
+                                       [LADE_MIXTURE_STOP] = "each sample of the mixture at most once in each epoch"};
+    const struct lade_mixture *m = l->order.mixture;
+    const char *samples =
+        l->config.draw == LADE_DRAW_WEIGHTED   ? "samples drawn independently, by weight, with replacement"
+        : l->config.draw == LADE_DRAW_BALANCED ? "samples drawn independently, all classes alike, with "
+                                                 "replacement"
+        : m                                    ? ends[m->end]
+                                               : "each sample exactly once in each epoch";
+
+    (void)snprintf(l->pack->guarantee, sizeof l->pack->guarantee, "%s, %s; in rows that the seed decides, %s", samples,
+                   longer[l->pack->longer],
+                   l->config.in_order ? "with the same bytes for any number of threads"
+                                      : "delivered as soon as they are ready");
+}
+
+const char *lade_pack_guarantee(const struct lade_loader *l)
+{
+    return l->pack->guarantee;
 }
 
 uint32_t lade_loader_identity(const struct lade_loader *l)

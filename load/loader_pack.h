@@ -41,6 +41,7 @@ struct lade_pack {
     enum lade_longer longer;
     struct lade_order order; /* of all shards together, without what is done; shares the memory of the loader's order */
     uint64_t dropped;        /* before the first batch */
+    char guarantee[256];
 };
 
 /* A window after packing: row r has the pieces from begin[r] to begin[r + 1] - 1. */
@@ -71,6 +72,8 @@ struct lade_pack_work {
     struct lade_error error;
 };
 
+/* Sets the text of the guarantee, which depends on the order. */
+void lade_pack_describe(struct lade_loader *l);
 /* The window that begins at these members of the part. LADE_OK, LADE_NO_MEMORY or LADE_LIMITED; then *error is set. */
 int lade_pack_window(const struct lade_loader *l, struct lade_pack_work *w, const struct lade_pack_cursor *at,
                      struct lade_error *error);

@@ -411,6 +411,7 @@ int lade_pack_begin(struct lade_loader *l, const uint64_t *from, struct lade_err
     order->first = UINT64_MAX;
     order->levels = 0;
     order->done = (struct lade_ranges){NULL, 0};
+    lade_pack_describe(l);
     if (!lade_thread_start(&thread, find_first, &b))
         return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "no thread could be started");
     (void)pthread_join(thread, NULL);

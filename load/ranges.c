@@ -10,6 +10,14 @@ void lade_ranges_free(struct lade_ranges *ranges, const struct lade_alloc *alloc
     *ranges = (struct lade_ranges){NULL, 0};
 }
 
+void lade_level_free(struct lade_level *level, const struct lade_alloc *alloc)
+{
+    for (unsigned r = 0; level->shard && r < level->shards; r++)
+        lade_ranges_free(&level->shard[r], alloc);
+    lade_heap_put(alloc, level->shard);
+    *level = (struct lade_level){0, NULL};
+}
+
 /* Index of the first range that ends after a number; count if there is none. */
 static size_t find(const struct lade_ranges *ranges, uint64_t number)
 {

@@ -41,7 +41,7 @@ struct lade_value {
     uint64_t offset; /* in the file */
     const char *file;
     enum lade_value_kind kind;
-    const char *fault; /* why it cannot be read, although the sample can; or NULL */
+    const char *fault;         /* why it cannot be read, although the sample can; or NULL */
     enum lade_packing packing; /* of data */
 };
 

@@ -151,8 +151,9 @@ static int compare(struct lade_mixture *m, unsigned s, struct lade_error *error)
     if (other->count == LADE_ENDLESS)
         return refuse(error, "an endless source cannot be in a mixture");
     if (m->source[s]->blocks)
-        return refuse(error, "a source that is read in windows cannot be in a mixture, whose samples come from anywhere; let "
-                             "it have memory for all samples");
+        return refuse(error,
+                      "a source that is read in windows cannot be in a mixture, whose samples come from anywhere; let "
+                      "it have memory for all samples");
     if (lade_mixture_of(m->source[s]))
         return refuse(error, "a mixture cannot be in a mixture: list its sources");
     if (other->count > LADE_PERMUTATION_MAX - m->first[s])

@@ -59,11 +59,11 @@ def program(rng):
         elif kind < 0.88 and regs and depth:
             text = "if (%s %s %d) { %s } else { %s }" % (rng.choice(regs), rng.choice(("==", "!=", "<", ">=")), rng.randint(0, 2),
                                                         statement(list(regs), 0), statement(list(regs), 0))
-        elif kind < 0.92 and depth:
+        elif kind < 0.91 and depth:
             text = "while (load(%s, %s) == 0);" % (rng.choice(atomics), rng.choice(loads))
-        elif kind < 0.95 and regs:
+        elif kind < 0.93 and regs:
             text = "assert(!(%s == 2 && %s > 0) || %s < 3);" % (regs[-1], regs[0], regs[0])
-        elif kind < 0.97:
+        elif kind < 0.975:
             text = "p = %s;" % value
         else:
             text = "q = p;"
@@ -72,6 +72,11 @@ def program(rng):
     for _ in range(rng.randint(2, 3)):
         regs = []
         lines.append("thread { %s }" % " ".join(statement(regs, 1) for _ in range(rng.randint(1, 4))))
+    if rng.random() < 0.2:  # a message that a failed compare-exchange receives
+        plain = rng.random() < 0.4
+        lines[-2:] = ["thread { store(x, 1, relaxed); %sstore(a[0], 1, release); }" % ("p = 1; " * plain),
+                      "thread { e = 7; r0 = cas%s(a[0], e, 2, %s, %s); if (e == 1) { r1 = load(x, relaxed); %s} }" %
+                      (rng.choice(("", "_weak")), rng.choice(orders), rng.choice(loads), "r2 = p; " * plain)]
     return "\n".join(lines) + "\n"
 
 

@@ -288,15 +288,6 @@ static uint64_t other_lengths(uint64_t i)
     return i == 151 ? spread(i) + 1 : spread(i);
 }
 
-static void expect_refusal(const struct lade_loader_config *config, const char *state, int status, const char *text)
-{
-    struct lade_error error = {.text = "no text"};
-    struct lade_loader *l;
-
-    cr_assert_eq(lade_loader_resume(&l, config, state, &error), status, "%s", error.text);
-    cr_assert(strstr(error.text, text), "%s", error.text);
-}
-
 Test(loader_pack_state, refused)
 {
     struct lade_source *source = open_sequences(&spreads, PACK_COUNT, LONGEST);

@@ -147,4 +147,14 @@ static inline void each_step(const struct rows *r, uint64_t (*length)(uint64_t i
                          (unsigned long long)k, (unsigned long long)i);
 }
 
+static inline void expect_refusal(const struct lade_loader_config *config, const char *state, int status,
+                                  const char *text)
+{
+    struct lade_error error = {.text = "no text"};
+    struct lade_loader *l;
+
+    cr_assert_eq(lade_loader_resume(&l, config, state, &error), status, "%s", error.text);
+    cr_assert(strstr(error.text, text), "%s", error.text);
+}
+
 #endif

@@ -215,8 +215,8 @@ Test(report, json_of_the_timeline)
 
 Test(report, json_of_a_mixture)
 {
-    static const struct lade_loader_share share[2] = {
-        {"npy", 10, 3, 0.75, 9, 0, 0.9, 0.5625}, {"images", 20, 1, 0.25, 7, 2, 0.35, 0.4375}};
+    static const struct lade_loader_share share[2] = {{"npy", 10, 3, 0.75, 9, 0, 0.9, 0.5625},
+                                                      {"images", 20, 1, 0.25, 7, 2, 0.35, 0.4375}};
     static const char *const name[2] = {"npy:a.npy", "images:b"};
     struct lade_report r = {.share = share, .share_name = name, .shares = 2};
 

@@ -121,8 +121,8 @@ Test(unpack, bombs, .init = setup, .fini = remove_folder)
         put_file("a.tar", file.data, file.size);
         struct lade_source *source = open_file("tar:@/a.tar,unpacked=1048575");
         has(source, 0, 0, "small", 5);
-        cr_assert_eq(lade_source_read_fields(source, 1, &(struct lade_view){bytes, 0, 1}, &error), LADE_LIMITED, "%d: %s", zstd,
-                     error.text);
+        cr_assert_eq(lade_source_read_fields(source, 1, &(struct lade_view){bytes, 0, 1}, &error), LADE_LIMITED,
+                     "%d: %s", zstd, error.text);
         cr_assert_eq(error.offset, at);
         cr_assert_not_null(strstr(error.text, "unpacked=N raises the limit"), "%s", error.text);
         lade_source_close(source);

@@ -19,7 +19,7 @@ Bag, Ring, Table and Split are the lock-free containers of the C library, for an
 with threads under the C11 memory model.
 """
 
-from . import transforms
+from . import ranks, transforms
 from ._containers import Bag, Ring, Split, Table
 from ._errors import (CancelledError, ClosedError, ConflictError, DamagedError, DeviceError, EmptyError, Error, ForkError,
                       FullError, InvalidError, LimitedError, OutOfMemoryError, ReadError, TimedOutError)
@@ -31,4 +31,4 @@ from ._source import Arrow, Ragged
 __all__ = ["Arrow", "Bag", "Batch", "CancelledError", "ClosedError", "ConflictError", "DamagedError", "DeviceError", "EmptyError",
            "Error", "Exploration", "Field", "ForkError", "FullError", "InvalidError", "LimitedError", "Loader",
            "OutOfMemoryError", "Ragged", "ReadError", "Ring", "Split", "Table", "Tensor", "TimedOutError", "explore",
-           "transforms"]
+           "ranks", "transforms"]

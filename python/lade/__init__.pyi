@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self, SupportsIndex
 
 import numpy as np
 
-from . import transforms as transforms
+from . import ranks as ranks, transforms as transforms
 
 __version__: str
 
@@ -104,7 +104,7 @@ class Loader:
         pack: int = 0, pack_window: int = 0, pack_samples: int = 0, longer: str = "fault",
         transform_field: str | None = None, layout: str | None = None, threads: int | None = None,
         in_order: bool = True, shuffle: bool = True, epochs: int | None = None, drop_last: bool = False,
-        shard: int = 0, shards: int = 1, pad: bool = False, draw: str | None = None, weights: Any = None,
+        shard: int | str = 0, shards: int = 1, pad: bool = False, draw: str | None = None, weights: Any = None,
         buffer: int = 0, faults: str = "fail", faults_max: int | None = None, slots: int | None = None,
         assist: bool = False, timeout: float | None = 60.0, state: Mapping[str, str] | str | None = None,
     ) -> None: ...

@@ -10,7 +10,7 @@ import struct
 import weakref
 from typing import NamedTuple
 
-from . import _lade, _source, transforms
+from . import _lade, _source, ranks, transforms
 
 _live = weakref.WeakSet()
 
@@ -91,7 +91,7 @@ class Loader(_lade.Loader):
     shuffle         False: samples by their numbers
     epochs          after N epochs iteration yields nothing; None: no limit
     drop_last       drop the last batch of an epoch if it is incomplete
-    shard, shards   this process's number, and how many there are
+    shard, shards   this process's number, and how many there are; shard="auto": those of lade.ranks.detect()
     pad             make shards equally long by repeating samples, instead of leaving some out
     draw            "once", "weighted" (by weights) or "balanced" (all classes alike)
     weights         one float64 for each sample
@@ -113,6 +113,10 @@ class Loader(_lade.Loader):
                  weights=None, buffer=0, faults="fail", faults_max=None, slots=None, assist=False, timeout=60.0,
                  state=None):
         self._made_of = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        if shard == "auto":
+            if shards != 1:
+                raise ValueError("shards is given, but shard is 'auto': give both or none")
+            shard, shards = ranks.detect()
         threads = threads or _processors()
         if draw is None:
             draw = "once" if weights is None else "weighted"

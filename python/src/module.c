@@ -20,6 +20,8 @@ static PyMethodDef functions[] = {
      "custom_source(read, length, count, fields, label, key, group, classes, /)\n--\n\nA source of Python functions."},
     {"make_pipeline", package_make_pipeline, METH_VARARGS,
      "make_pipeline(image, steps, /)\n--\n\nTransforms of one form of image."},
+    {"merge_states", package_merge_states, METH_VARARGS,
+     "merge_states(*states)\n--\n\nOne state of those of all ranks, or of one rank where all are in step."},
     {0},
 };
 

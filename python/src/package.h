@@ -129,6 +129,9 @@ PyObject *package_custom_source(PyObject *module, PyObject *args);
 const struct lade_pipeline *package_pipeline(PyObject *object);
 PyObject *package_make_pipeline(PyObject *module, PyObject *args);
 
+/* state.c */
+PyObject *package_merge_states(PyObject *module, PyObject *args);
+
 /* report.c: what the consumer got since its first call of next. */
 struct package_measure {
     int64_t begin, end; /* begin 0: not begun */

@@ -204,6 +204,7 @@ NEVER(void, lade_fields_show, (struct lade_memory * m, const struct lade_batch_b
 NEVER(uint64_t, lade_pack_mine, (const struct lade_cursor *cursor))
 NEVER(void, lade_pack_plan, (struct lade_worker * w, struct lade_batch_buffer *slot))
 NEVER(bool, lade_pack_fill, (struct lade_worker * w, struct lade_batch_buffer *slot))
+NEVER(const char *, lade_pack_guarantee, (const struct lade_loader *l))
 
 #ifndef SHUFFLE
 NEVER(bool, lade_shuffle_taken, (struct lade_loader * l, uint64_t batch))

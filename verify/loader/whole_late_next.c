@@ -4,6 +4,7 @@
  * threads: 3
  * bound: 1 worker and 1 replacement, two batches
  * executions: 127
+ * executions explore: 100
  * cover: replaced both
  */
 #define THREADS 2

@@ -3,7 +3,7 @@
  * threads: 2
  * bound: 1 to 2 cells; a replace, which also moves, against moves
  * executions: 109
- * executions explore: 37
+ * executions explore: 34
  * cover: moved
  * cover genmc: none
  * engines: explore native tsan genmc/rc11

@@ -3,7 +3,7 @@
  * threads: 2
  * bound: 1 to 1 cell; for_each against growth, moves and reclamation
  * executions: 309
- * executions explore: 125
+ * executions explore: 120
  * engines: explore native tsan genmc/rc11
  * flags genmc: --disable-spin-assume --disable-instruction-caching
  * rounds: 100

@@ -307,7 +307,7 @@ struct lade_batch {
     size_t sample_bytes;   /* of the pipeline's output, or of the source without a pipeline; 0: tensor 0 is ragged */
     const int64_t *labels; /* of the schema's label field; LADE_NO_LABEL where there are none */
     const uint64_t *ids;   /* numbers of the samples in the source; with an endless source their keys */
-    uint64_t faults;       /* samples that were skipped or substituted; of a stream 0, see lade_loader_stats() */
+    uint64_t faults;       /* samples that were skipped (split ones: parts) or substituted; of a stream 0, see stats */
     bool last;             /* next returns no further batch of its epoch; of a stream: it is shorter than the others */
     unsigned tensors;
     struct lade_tensor tensor[LADE_TENSORS_MAX]; /* see lade_loader_tensors(); on the device if there is one */

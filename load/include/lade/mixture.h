@@ -90,7 +90,7 @@ struct lade_loader_share {
     uint64_t samples;           /* of the source */
     uint32_t weight;            /* without the common factor */
     double target;              /* weight / sum of weights */
-    uint64_t delivered, faults; /* samples of this loader, since it was created */
+    uint64_t delivered, faults; /* samples, or parts of split ones, of this loader, since it was created */
     double epochs;              /* delivered / samples */
     double share;               /* delivered / samples delivered of all sources; 0 before the first */
 };
