@@ -45,7 +45,7 @@ static void help(void)
          "  --part train|validation|test|N\n"
          "                        the part to write (train)\n"
          "  --memory MB           most memory for a table (1024)\n"
-         "  --replace             overwrite files that are there, and begin again\n"
+         "  --replace             overwrite what is there; the same conversion is continued\n"
          "  --no-check            do not read the result back\n"
          "  --json FILE           report as JSON; - is standard output, and the text goes to standard error\n"
          "  --help                show this text\n"

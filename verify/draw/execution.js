@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The picture of an execution for pages: ladeDraw(events, more) -> SVG text. `events` are those of the engine's JSON (report.c, the lab);
 // more: {error, title}. Each box has data-id, each arrow data-kind (rf, sync, mo, fr), data-from and data-to, so that a page can step.
-// Same layout as execution.py, which makes pictures where there is no browser.
+// execution.py makes the pictures for files, where there is no browser; the two are alike, but not compared.
 "use strict";
 
 const LADE_ARROWS = {sync: ["blue", ""], rf: ["green", ""], mo: ["orange", "5 3"], fr: ["red", "2 3"]};

@@ -29,7 +29,7 @@ enum lade_status {
     LADE_IO = -13,        /* reading or writing failed */
     LADE_ABSENT = -14,    /* no such key */
     LADE_PRESENT = -15,   /* the key is already present */
-    LADE_CONFLICT = -16,  /* two configured rules contradict each other */
+    LADE_CONFLICT = -16,  /* two decisions or rules contradict each other; a state belongs to another run */
     LADE_DEVICE = -17,    /* a call to the device failed */
 };
 
