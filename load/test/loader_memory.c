@@ -152,7 +152,7 @@ static size_t taken_by(const struct lade_loader_config *config, uint64_t *slot_b
 }
 
 /* Memory of a loader's own structures, per slot and worker, of the table of each worker, and of the ends of arrays. */
-enum { FIXED = 98304, EACH = 4096, TABLE = 17 * 1024 };
+enum { FIXED = 131072, EACH = 4096, TABLE = 17 * 1024 };
 
 Test(loader_memory, takes_the_memory_that_the_header_states)
 {
