@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int schemas_live, arrays_live, streams_live, released_twice;
+static _Atomic int schemas_live, arrays_live, streams_live, released_twice; /* arrays: by several threads at once */
 
 enum { PARTS = 8 };
 

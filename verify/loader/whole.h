@@ -126,6 +126,21 @@ uint64_t lade_order_mine(const struct lade_order *order, const struct lade_curso
     return 0;
 }
 
+/* The source is not a mixture. */
+unsigned lade_mixture_source(const struct lade_mixture *mixture, uint64_t id)
+{
+    (void)mixture, (void)id;
+    assert(0);
+    return 0;
+}
+
+const struct lade_source_info *lade_source_info(const struct lade_source *source)
+{
+    (void)source;
+    assert(0);
+    return NULL;
+}
+
 static uint64_t bytes_of(uint64_t id)
 {
     return 3 * id + 5;
