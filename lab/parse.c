@@ -531,8 +531,10 @@ static void declaration(void)
             v->count = take_number();
             expect("]");
         }
-        if (v->count < 1 || lab.cells + v->count > MEMORY)
+        if (v->count < 1 || v->count > MEMORY - lab.cells) {
             problem("shared memory has at most 256 cells");
+            v->count = 0;
+        }
         lab.cells += v->count;
         if (accept("=")) {
             bool minus = accept("-");
