@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Repair and audit: other memory orders for the atomic calls of a built program, tried by running it.
 
-A slot is one order of one call: (file, line, column, "order" or "failure_order"). An assignment maps slots to orders; slots that
-it does not name keep the program's own. A stronger assignment allows fewer executions and orders more of them, so what
-passes under an assignment passes under all stronger ones. The search relies on that.
+A slot is one order of one call: (file, line, column, "order" or "failure_order", callers). The callers are (file, line, column)
+of the calls that lead to a call in a wrapper function, innermost first; () in other functions. A wrapper is known by an argument
+that the file declares as a memory_order, or by several orders with which its call is executed. An assignment maps slots to
+orders; slots that it does not name keep the program's own. A stronger assignment allows fewer executions and orders more of
+them, so what passes under an assignment passes under all stronger ones. The search relies on that.
 """
 import difflib
 import heapq
@@ -22,8 +24,17 @@ ALL = ("relaxed", "acquire", "release", "acq_rel", "seq_cst")  # of everything e
 PASSES = ("pass", "weaker")
 
 
+DEPTH = 3  # callers that the engine reports (engine.h)
+SEVERAL = "several orders through more than %d functions" % DEPTH
+UNDECIDED = 7  # exit code of an audit
+
+
 class Stopped(Exception):
     """No result: a bound, something that is not modelled, too many runs."""
+
+
+class Split(Exception):
+    """A slot has become several: a call with one order so far was executed with another one, by another caller."""
 
 
 def stronger(a, b):
@@ -43,8 +54,12 @@ class Program:
         self.end = time.monotonic() + seconds
         self.kinds = {}  # slot: orders that it may have
         self.own = {}  # slot: its order in the program
-        self.several = set()  # (file, line, column) of calls that were executed with more than one order
+        self.several = set()  # slots with more than one order, although they have all callers that are known
+        self.sites = {}  # (file, line, column): {callers: {which: orders}}
+        self.ops = {}  # (file, line, column): its kind
+        self.functions = {}  # (file, line, column): the function that it is in
         self.known = {}
+        self.texts = {}
 
     def run(self, assignment):
         """The result as JSON; new slots are noted."""
@@ -54,16 +69,9 @@ class Program:
         left = self.end - time.monotonic()
         if left <= 0:
             raise Stopped("no time is left")
-        calls = {}
-        for (file, line, column, which), order in assignment.items():
-            calls.setdefault((file, line, column), {})[which] = order
-        rules = []
-        for (file, line, column), orders in sorted(calls.items()):
-            rules += ["--order", "%s:%d:%d=%s%s" % (file, line, column, orders.get("order", ""),
-                                                    "," + orders["failure_order"] if "failure_order" in orders else "")]
         with tempfile.TemporaryDirectory() as tmp:
             out = os.path.join(tmp, "result.json")
-            r = subprocess.run([self.path, "--quiet", "--timeout", "%.3f" % left] + self.options + rules + ["--json", out],
+            r = subprocess.run([self.path, "--quiet", "--timeout", "%.3f" % left] + self.options + rules(assignment) + ["--json", out],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             if not os.path.exists(out):
                 raise Stopped(r.stderr.strip() or "exit code %d" % r.returncode)
@@ -71,27 +79,96 @@ class Program:
                 result = json.load(f)
         if result["verdict"] not in PASSES + ("error",):
             raise Stopped({"bound": "a bound cuts the exploration"}.get(result["verdict"], "the program is " + result["verdict"]))
+        self.known[key] = result
         for site in result["sites"]:
             self.note(site)
-        self.known[key] = result
+        before = self.own
+        self.find_slots()
+        if any(slot not in self.own for slot in before):
+            raise Split()
         return result
 
     def note(self, site):
         call = (site["file"], site["line"], site["column"])
-        if site["several"]:
-            self.several.add(call)
+        callers = [(c["file"], c["line"], c["column"]) for c in site["callers"]]
+        found = self.sites.setdefault(call, {}).setdefault(tuple(callers + [None] * (DEPTH - len(callers))), {})
+        self.ops[call], self.functions[call] = site["op"], site["function"]
         for which in ("order", "failure_order"):
-            slot = call + (which,)
-            if which not in site or site["weakened"]:
-                continue
-            order = "acquire" if site[which] == "consume" else site[which]
-            if self.own.setdefault(slot, order) != order:
-                self.several.add(call)
-            if slot not in self.kinds:
-                self.kinds[slot] = KINDS["load"] if which == "failure_order" else KINDS.get(site["op"], ALL)
+            if "own_" + which in site:
+                order = site["own_" + which]
+                found.setdefault(which, set()).add("acquire" if order == "consume" else order)
+                if site["several"]:
+                    found[which].add("several")
+
+    def find_slots(self):
+        """The slots of all calls that any run has executed, from as few callers as tell their orders apart."""
+        self.own, self.several = {}, set()
+        for call, chains in self.sites.items():
+            for extra in range(DEPTH + 1):
+                slots = {}
+                for callers, found in chains.items():
+                    depth = min(DEPTH, extra + self.passed(call, callers))
+                    for which, orders in found.items():
+                        slots.setdefault(call + (which, callers[:depth]), set()).update(orders)
+                if all(len(orders) == 1 for orders in slots.values()):
+                    break
+            for slot, orders in slots.items():
+                several = len(orders) > 1
+                self.several |= {slot} if several else set()
+                self.own[slot] = "relaxed" if several else min(orders)
+                self.kinds[slot] = ("relaxed", "seq_cst") if several else KINDS["load"] if slot[3] == "failure_order" else KINDS.get(self.ops[call], ALL)
+
+    def text(self, file):
+        if file not in self.texts:
+            try:
+                with open(file, errors="replace") as f:
+                    self.texts[file] = f.read()
+            except OSError:
+                self.texts[file] = ""
+        return self.texts[file]
+
+    def passed(self, call, callers):
+        """How many of the callers pass the order on, in an argument that is a memory_order by its declaration."""
+        for depth, place in enumerate((call,) + callers):
+            text = self.text(place[0]) if place else ""
+            at = offset(text, place) if place else None
+            words = [text[a:b].strip() for a, b in arguments(text, at)] if at is not None else []
+            if not any(re.search(r"memory_order\s+%s\b" % w, text) for w in words if re.fullmatch(r"\w+", w)):
+                return depth
+        return DEPTH
+
+    def wrapped(self, slot):
+        """The slots of each caller of a function with no other atomic call; [] where there is only one."""
+        call, callers = slot[:3], slot[4]
+        function = (slot[0], self.functions[call])
+        alone = sum((c[0], f) == function for c, f in self.functions.items()) == 1
+        longer = {c[:len(callers) + 1] for c in self.sites[call] if c[:len(callers)] == callers}
+        return sorted(slot[:4] + (c,) for c in longer) if alone and len(callers) < DEPTH and len(longer) > 1 and None not in {c[-1] for c in longer} else []
+
+    def settled(self, assignment):
+        """The result, whatever it shows about other slots."""
+        try:
+            return self.run(assignment)
+        except Split:
+            return self.run(assignment)
 
     def passes(self, assignment):
         return self.run(assignment)["verdict"] in PASSES
+
+
+def position(place):
+    return "%s:%d:%d" % place if place else ""
+
+
+def rules(assignment):
+    """The options with which the engine changes these orders. It takes the first rule that fits: more callers first."""
+    calls, out = {}, []
+    for slot, order in assignment.items():
+        calls.setdefault((slot[4], slot[:3]), {})[slot[3]] = order
+    for (callers, call), orders in sorted(calls.items(), key=lambda c: (-len(c[0][0]), str(c[0]))):
+        out += ["--order", "%s=%s%s" % ("<".join(map(position, (call,) + callers)), orders.get("order", ""),
+                                        "," + orders["failure_order"] if "failure_order" in orders else "")]
+    return out
 
 
 def strongest(program):
@@ -107,6 +184,14 @@ def strongest(program):
 
 def repair(program):
     """The cheapest assignment, stronger than the program's own, that passes; {} if that passes, None if there is none."""
+    while True:
+        try:
+            return cheapest(program)
+        except Split:
+            pass  # what has been run is known
+
+
+def cheapest(program):
     if program.passes({}):
         return {}
     top = strongest(program)
@@ -136,7 +221,7 @@ def repair(program):
                 if o != orders[i] and stronger(o, orders[i]):
                     add(orders[:i] + (o,) + orders[i + 1:])
     if len(program.own) > len(slots):
-        return repair(program)  # a call that only some of these runs execute
+        return cheapest(program)  # a call that only some of these runs execute
     return None
 
 
@@ -147,8 +232,8 @@ def cost(program, assignment):
 # ---- what a person sees ----
 
 def name(slot, path=True):
-    file, line, column, which = slot
-    return "%s:%d:%d%s" % (file if path else os.path.basename(file), line, column, " on failure" if which == "failure_order" else "")
+    places = [position((p[0] if path else os.path.basename(p[0]),) + p[1:]) if p else "a thread's start" for p in (slot[:3],) + slot[4]]
+    return " from ".join(places) + (" on failure" if slot[3] == "failure_order" else "")
 
 
 def sentence(program, assignment):
@@ -167,6 +252,12 @@ def arguments(text, start):
         if not depth:
             return out
     return []
+
+
+def offset(text, place):
+    """Of a place in the text of its file, or None."""
+    starts = [0] + [m.end() for m in re.finditer("\n", text)]
+    return starts[place[1] - 1] + place[2] - 1 if place[1] <= len(starts) else None
 
 
 TOKEN = re.compile(r"\s*((?:std::)?memory_order(?:_|::)\w+|__ATOMIC_[A-Z_]+)\s*$")
@@ -191,19 +282,16 @@ def change(text, position, slots, assignment):
 
 def edits(program, assignment):
     """{file: (text, text with the orders)}, and a line for each change that cannot be made in the text."""
-    texts, rest = {}, []
-    for call in sorted({slot[:3] for slot in assignment}, reverse=True):  # from the end, so that positions stay
-        file, line, column = call
-        if file not in texts:
-            try:
-                with open(file) as f:
-                    texts[file] = (f.read(),) * 2
-            except OSError:
-                texts[file] = ("", "")
-        before, after = texts[file]
-        starts = [0] + [m.end() for m in re.finditer("\n", before)]
-        slots = [s for s in program.own if s[:3] == call]
-        new = change(after, starts[line - 1] + column - 1, slots, assignment) if line <= len(starts) else None
+    texts, rest, places = {}, [], {}
+    for slot in program.own:
+        places.setdefault((slot[4] or (slot[:3],))[-1], []).append(slot)  # where its order is written
+    # From the end, so that positions stay.
+    for place in sorted((p for p, slots in places.items() if any(s in assignment for s in slots)), key=lambda p: p or ("", 0, 0), reverse=True):
+        file, slots = place[0] if place else "", places[place]
+        before, after = texts.setdefault(file, (program.text(file),) * 2)
+        at = offset(before, place) if place else None
+        one = len({s[:3] + s[4:] for s in slots}) == 1  # not several calls that take the order from there
+        new = change(after, at, slots, assignment) if one and at is not None else None
         if new is None:
             rest += ["%s: %s instead of %s\n" % (name(s), assignment[s], program.own[s]) for s in slots if s in assignment]
         else:
@@ -241,16 +329,25 @@ def print_repair(program):
 
 
 def audit(program):
-    """[(slot, own order, weaker order, counterexample or None, why there is no verdict or None)] of every slot that was executed."""
-    rows = []
-    for slot in sorted(program.own):
-        for order in below(program.own[slot], program.kinds[slot]):
+    """[(slot, own order, weaker order, counterexample or None, why there is no verdict or None)] of every slot that was executed.
+    After an order of a wrapper come its callers, each by itself, where the order is needed."""
+    program.passes({})
+    rows, work = [], []
+    for slot in sorted(program.own, key=str):
+        work.append((slot, slot))
+        work += [(part, slot) for part in program.wrapped(slot)]
+    own, kinds, several, needed = program.own, dict(program.kinds), program.several, set()
+    for slot, whole in work:  # of the program as it is: what only weakened ones execute is no part of it
+        if slot in several:
+            rows.append((slot, "several", "weaker", None, SEVERAL))
+        for order in below(own[whole], kinds[whole]) if slot not in several and (slot == whole or whole in needed) else []:
             errors, why = [], None
             try:
-                errors = program.run({slot: order})["errors"]
+                errors = program.settled({slot: order})["errors"]
             except Stopped as e:
                 why = str(e)
-            rows.append((slot, program.own[slot], order, errors[0] if errors else None, why))
+            needed |= {slot} if errors else set()
+            rows.append((slot, own[whole], order, errors[0] if errors else None, why))
     return rows
 
 
@@ -262,7 +359,16 @@ def judgement(error, why):
     return "not needed by this program"
 
 
-def print_audit(program, file):
+def entry(row):
+    """A row for JSON."""
+    slot, own, order, error, why = row
+    callers = [dict(zip(("file", "line", "column"), c)) if c else None for c in slot[4]]
+    return {"file": slot[0], "line": slot[1], "column": slot[2], "which": slot[3], "callers": callers, "order": own, "weaker": order,
+            "error": error and error["kind"], "counterexample": error, "undecided": why}
+
+
+def print_audit(program, file, show):
+    """Prints the rows; or, of the one with this number, only returns its assignment. Otherwise returns the exit code."""
     try:
         if not program.passes({}):
             error = program.run({})["errors"][0]
@@ -272,15 +378,18 @@ def print_audit(program, file):
     except Stopped as e:
         print("audit: %s" % e)
         return 3
-    for slot, own, order, error, why in rows:
-        print("%-40s %-8s -> %-8s %s" % (name(slot), own, order, judgement(error, why)))
-    for call in sorted(program.several):
-        print("%s:%d:%d is executed with several orders; audited with the first only" % call)
-    undecided = sum(r[4] is not None for r in rows)
-    print("audit: %d orders, %d weaker ones tried, %d needed%s" % (
-        len(program.own), len(rows), sum(r[3] is not None for r in rows), ", %d undecided" % undecided if undecided else ""))
     if file:
         with open(file, "w") as f:
-            json.dump({"audit": [{"file": s[0], "line": s[1], "column": s[2], "which": s[3], "order": own, "weaker": order,
-                                  "error": error and error["kind"], "undecided": why} for s, own, order, error, why in rows]}, f, indent=1)
-    return 3 if undecided else 0
+            json.dump({"audit": [entry(r) for r in rows]}, f, indent=1)
+    if show:
+        if not show.isdecimal() or not 0 < int(show) <= len(rows) or not rows[int(show) - 1][3]:
+            print("audit: no row %s with a counterexample" % show)
+            return 2
+        return {rows[int(show) - 1][0]: rows[int(show) - 1][2]}
+    for number, (slot, own, order, error, why) in enumerate(rows, 1):
+        print("%3d  %-40s %-8s -> %-8s %s" % (number, name(slot), own, order, judgement(error, why)))
+    undecided = sum(r[4] is not None for r in rows)
+    print("audit: %d orders, %d weaker ones tried, %d needed%s" % (
+        len(program.own), sum(r[0] not in program.several for r in rows), sum(r[3] is not None for r in rows),
+        ", %d undecided" % undecided if undecided else ""))
+    return UNDECIDED if undecided else 0

@@ -31,7 +31,7 @@
 /* Avoids clashes with names of the program: only what it calls is exported. */
 #pragma GCC visibility push(hidden)
 
-enum { MAX_THREADS = 32, INIT = -1, NONE = -2, LOOP = 8, LONG = 100, SHOTS = 12, STORED = 16 };
+enum { MAX_THREADS = 32, INIT = -1, NONE = -2, LOOP = 8, LONG = 100, SHOTS = 12, STORED = 16, CALLERS = 3 };
 
 __extension__ typedef unsigned __int128 word;
 
@@ -180,7 +180,7 @@ struct request {
     uint8_t op, size, order, fail_order;
     bool weak, by_value; /* by_value: the call returns what was read */
     bool in_place; /* the program loads what was read from memory itself: a volatile access */
-    uint8_t weakened;
+    uint8_t weakened, own_order, own_fail_order; /* weakened: what the program asks for is in the other two */
     uintptr_t addr;
     word operand, expected;
     void *out;  /* where a failed compare-exchange stores the value that it read */
@@ -457,7 +457,7 @@ void outcome_print(FILE *out);
 /* ---- weaken.c ---- */
 
 bool weaken_parse(const char *text, bool optional);
-void weaken_request(struct request *q);
+void weaken_request(struct thread *t);
 extern int weaken_count;
 bool weaken_resolve(void);
 bool weaken_used(void);
@@ -488,16 +488,16 @@ const char *trace_other(void);
 bool trace_other_precedes(const struct event *e);
 const char *order_name(int order);
 
-/* Atomic call sites that were executed, with their orders. */
+/* Atomic call sites that were executed, with their orders; one for each chain of callers. */
 struct used_site {
-    uint64_t pc;
-    uint8_t op, order, fail_order, weakened;
-    bool several; /* it was executed with other orders, too */
+    uint64_t pc, callers[CALLERS];
+    uint8_t op, order, fail_order, weakened, own_order, own_fail_order;
+    bool several; /* the program asked for other orders, too */
 };
 
 extern struct used_site *used_sites;
 extern int used_site_count;
-void explore_note_site(const struct request *q);
+void explore_note_site(const struct thread *t);
 
 /* ---- lin.c ---- */
 

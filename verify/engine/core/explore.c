@@ -407,16 +407,21 @@ static bool add_event(struct thread *t)
 struct used_site *used_sites;
 int used_site_count;
 
-void explore_note_site(const struct request *q)
+void explore_note_site(const struct thread *t)
 {
     static int room;
+    const struct request *q = &t->req;
 
     if (q->op > OP_CAS && q->op != OP_FENCE)
         return;
+    struct used_site s = {.pc = q->pc, .op = q->op, .order = q->order, .fail_order = q->fail_order, .weakened = q->weakened,
+                          .own_order = q->weakened ? q->own_order : q->order,
+                          .own_fail_order = q->weakened ? q->own_fail_order : q->fail_order};
+    program_callers(t, s.callers);
     for (int i = 0; i < used_site_count; i++)
-        if (used_sites[i].pc == q->pc) {
-            used_sites[i].several |=
-                used_sites[i].order != q->order || (q->op == OP_CAS && used_sites[i].fail_order != q->fail_order);
+        if (used_sites[i].pc == s.pc && !memcmp(used_sites[i].callers, s.callers, sizeof s.callers)) {
+            used_sites[i].several |= used_sites[i].own_order != s.own_order ||
+                                     (s.op == OP_CAS && used_sites[i].own_fail_order != s.own_fail_order);
             return;
         }
     if (used_site_count == room) {
@@ -425,7 +430,7 @@ void explore_note_site(const struct request *q)
         if (!used_sites)
             engine_bug("out of memory");
     }
-    used_sites[used_site_count++] = (struct used_site){q->pc, q->op, q->order, q->fail_order, q->weakened, false};
+    used_sites[used_site_count++] = s;
 }
 
 static void add_picked(struct thread *t);
@@ -433,7 +438,7 @@ static void add_picked(struct thread *t);
 bool explore_add(int t)
 {
     int before = top->count;
-    explore_note_site(&thread[t].req);
+    explore_note_site(&thread[t]);
     if (options.search) {
         add_picked(&thread[t]);
         return true;

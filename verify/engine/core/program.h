@@ -20,6 +20,9 @@ void program_ended(void);                          /* after a complete execution
 void program_failed(void);                         /* fail() was called; does not return in a thread of the program */
 void program_check(const struct request *q);       /* fails an atomic access that is not modelled */
 
+/* From where the function with the thread's request was called, from where that one was, and so on; then zeros. */
+void program_callers(const struct thread *t, uint64_t out[CALLERS]);
+
 /* ---- its state ---- */
 
 uint64_t program_state(const struct thread *t);    /* hash of everything that determines what it will do */

@@ -153,10 +153,17 @@ static void sites(FILE *out)
         const struct used_site *u = &used_sites[i];
         fprintf(out, "%s\n    {", i ? "," : "");
         position(out, u->pc);
-        fprintf(out, ", \"op\": \"%s\", \"order\": \"%s\"", u->op == OP_FENCE ? "fence" : names[u->op],
-                order_name(u->order));
+        fprintf(out, ", \"callers\": [");
+        for (int k = 0; k < CALLERS && u->callers[k]; k++) {
+            fputs(k ? ", {" : "{", out);
+            position(out, u->callers[k]);
+            fputc('}', out);
+        }
+        fprintf(out, "], \"op\": \"%s\", \"order\": \"%s\", \"own_order\": \"%s\"", u->op == OP_FENCE ? "fence" : names[u->op],
+                order_name(u->order), order_name(u->own_order));
         if (u->op == OP_CAS)
-            fprintf(out, ", \"failure_order\": \"%s\"", order_name(u->fail_order));
+            fprintf(out, ", \"failure_order\": \"%s\", \"own_failure_order\": \"%s\"", order_name(u->fail_order),
+                    order_name(u->own_fail_order));
         fprintf(out, ", \"weakened\": %s, \"several\": %s}", u->weakened ? "true" : "false",
                 u->several ? "true" : "false");
     }

@@ -230,7 +230,7 @@ static void parse(int argc, char **argv)
             options.jobs = (int)number(a, v);
         else if (!strcmp(a, "--weaken") || !strcmp(a, "--order")) {
             if (!weaken_parse(v, a[2] == 'o'))
-                usage("--weaken FILE:LINE[:COLUMN]=ORDER[,FAILURE_ORDER], at most 64 times");
+                usage("--weaken FILE:LINE[:COLUMN][<FILE:LINE:COLUMN...]=ORDER[,FAILURE_ORDER], at most 64 times (--order: 512)");
         } else if (!strcmp(a, "--entry"))
             options.entry = strcmp(v, "main") ? v : NULL; /* the program's own has another name here */
         else if (!strcmp(a, "--max-events"))

@@ -78,6 +78,7 @@ void state_init(const void *from, const void *to);
 void symbol_init(const void *from, const void *to);
 uintptr_t symbol_function(const char *name);
 uint64_t symbol_caller_far(uint64_t pc, uintptr_t frame);
+void symbol_callers(uint64_t pc, uintptr_t frame, uint64_t out[CALLERS]);
 
 extern bool symbol_wrapped; /* the program has calls in standard C++ headers */
 

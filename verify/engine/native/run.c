@@ -270,11 +270,19 @@ void program_resume(struct thread *t, word answer)
     if (t->req.op <= OP_CAS || t->req.op == OP_FENCE)
         t->top = (char *)t->sp + 56; /* six registers and a return address, see switch.S */
     if (weaken_count)
-        weaken_request(&t->req);
+        weaken_request(t);
     if (t->late && t->req.op != OP_PLAIN)
         hold(t);
     if ((char *)t->sp < t->deepest)
         t->deepest = (char *)t->sp - HOOKS < t->stack_low + 4096 ? t->stack_low + 4096 : (char *)t->sp - HOOKS;
+}
+
+/* A late store has no call of its own. */
+void program_callers(const struct thread *t, uint64_t out[CALLERS])
+{
+    memset(out, 0, CALLERS * sizeof *out);
+    if (!t->holds)
+        symbol_callers(t->req.hook, ((const uintptr_t *)t->sp)[5], out); /* the saved rbp, see switch.S */
 }
 
 /* The running thread stops permanently. */

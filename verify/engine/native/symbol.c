@@ -63,7 +63,7 @@ void symbol_init(const void *from, const void *to)
         where_low = sites[i].pc < where_low ? sites[i].pc : where_low;
         where_high = sites[i].pc > where_high ? sites[i].pc : where_high;
     }
-    if (!symbol_wrapped)
+    if (!site_count)
         return;
     where = calloc(where_high - where_low + 1, 1);
     if (!where)
@@ -87,6 +87,22 @@ uint64_t symbol_caller_far(uint64_t pc, uintptr_t frame)
         frame = ((const uintptr_t *)frame)[0]; /* NOLINT */
     }
     return origin(at) == OWN ? at : pc;
+}
+
+/* Skips calls in standard headers, as above. */
+void symbol_callers(uint64_t pc, uintptr_t frame, uint64_t out[CALLERS])
+{
+    bool own = origin(pc) == OWN;
+
+    for (int i = 0; i < CALLERS && shadow_on_stack(frame) && frame % 8 == 0;) {
+        pc = ((const uintptr_t *)frame)[1]; /* NOLINT */
+        frame = ((const uintptr_t *)frame)[0]; /* NOLINT */
+        if (origin(pc) == FOREIGN)
+            return;
+        if (origin(pc) == OWN && own)
+            out[i++] = pc;
+        own |= origin(pc) == OWN;
+    }
 }
 
 static void need_symbols(void)
