@@ -6,8 +6,10 @@
  */
 #include "arrow.h"
 
+#include "event.h"
 #include "heap.h"
 
+#include <lade/fork.h>
 #include <pthread.h>
 
 enum state { FREE, LOADING, HERE };
@@ -22,7 +24,8 @@ struct slot {
 
 struct lade_arrow_cache {
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    struct lade_event changed; /* a slot was filled, or is not read by any thread */
+    uint32_t generation;       /* a child of fork() may find the lock held by a thread that it does not have */
     uint64_t slots, time;
     struct slot *slot;
     uint32_t *slot_of; /* of each block */
@@ -45,8 +48,9 @@ int lade_arrow_cache_create(struct lade_arrow *t, uint64_t count, struct lade_er
     }
     for (uint64_t b = 0; b < t->blocks; b++)
         c->slot_of[b] = NO_SLOT;
-    (void)pthread_mutex_init(&c->lock, NULL); /* does not fail with default attributes, as below */
-    (void)pthread_cond_init(&c->changed, NULL);
+    (void)pthread_mutex_init(&c->lock, NULL); /* does not fail with default attributes */
+    lade_event_init(&c->changed);
+    c->generation = lade_fork_generation();
     t->cache = c;
     return LADE_OK;
 }
@@ -58,9 +62,9 @@ void lade_arrow_cache_free(struct lade_arrow *t)
     if (!c)
         return;
     for (uint64_t s = 0; s < c->slots; s++)
-        lade_arrow_drop(t, &c->slot[s].content);
+        if (c->slot[s].state != LOADING) /* in a child of fork() another thread may have been about to fill it */
+            lade_arrow_drop(t, &c->slot[s].content);
     (void)pthread_mutex_destroy(&c->lock);
-    (void)pthread_cond_destroy(&c->changed);
     lade_heap_put(t->alloc, c->slot);
     lade_heap_put(t->alloc, c->slot_of);
     lade_heap_put(t->alloc, c);
@@ -118,47 +122,67 @@ static int fill_slot(struct lade_arrow *t, struct slot *slot, uint64_t block, st
     slot->state = status == LADE_OK ? HERE : FREE;
     if (status != LADE_OK)
         c->slot_of[block] = NO_SLOT;
-    (void)pthread_cond_broadcast(&c->changed);
+    lade_event_notify_all(&c->changed);
+    return status;
+}
+
+struct request {
+    struct lade_arrow *t;
+    uint64_t block;
+    const struct lade_arrow_piece *piece;
+    struct lade_error *error;
+};
+
+/* Fetches the block, or takes the one that is there. Waits while another thread fetches it, or reads from every slot. */
+static int take_block(void *request, int64_t *until)
+{
+    struct request *r = request;
+    struct lade_arrow_cache *c = r->t->cache;
+    int status = LADE_OK;
+
+    (void)until;
+    (void)pthread_mutex_lock(&c->lock);
+    const uint32_t number = c->slot_of[r->block];
+    struct slot *slot = number == NO_SLOT ? find_slot(c) : &c->slot[number];
+    if (slot && number == NO_SLOT)
+        status = fill_slot(r->t, slot, r->block, r->error);
+    if (status == LADE_OK && slot && slot->state == HERE) {
+        slot->pins++;
+        slot->used = ++c->time;
+        r->piece = slot->content.piece;
+    } else if (status == LADE_OK) {
+        status = LADE_AWAIT;
+    }
+    (void)pthread_mutex_unlock(&c->lock);
     return status;
 }
 
 int lade_arrow_acquire(struct lade_arrow *t, uint64_t block, bool wait, bool *is_busy,
                        const struct lade_arrow_piece **piece, struct lade_error *error)
 {
-    struct lade_arrow_cache *c = t->cache;
-    int status = LADE_OK;
+    struct request request = {.t = t, .block = block, .error = error};
 
     *is_busy = false;
-    (void)pthread_mutex_lock(&c->lock);
-    for (;;) {
-        const uint32_t number = c->slot_of[block];
-        struct slot *slot = number == NO_SLOT ? find_slot(c) : &c->slot[number];
-        if (slot && number == NO_SLOT)
-            status = fill_slot(t, slot, block, error);
-        if (status != LADE_OK)
-            break;
-        if (slot && slot->state == HERE && slot->block == block) {
-            slot->pins++;
-            slot->used = ++c->time;
-            *piece = slot->content.piece;
-            break;
-        }
-        if (!wait) {
-            *is_busy = true;
-            break;
-        }
-        (void)pthread_cond_wait(&c->changed, &c->lock);
-    }
-    (void)pthread_mutex_unlock(&c->lock);
-    return status;
+    if (t->cache->generation != lade_fork_generation())
+        return lade_fail(error, LADE_INVALID, t->file, LADE_NO_OFFSET,
+                         "a source that is read in windows was opened before fork(): open one in this process");
+    int status = take_block(&request, NULL);
+    if (status == LADE_AWAIT && wait)
+        status = lade_event_await(&t->cache->changed, take_block, &request, -1);
+    *is_busy = status == LADE_AWAIT;
+    *piece = request.piece;
+    return *is_busy ? LADE_OK : status;
 }
 
 void lade_arrow_release(struct lade_arrow *t, uint64_t block)
 {
     struct lade_arrow_cache *c = t->cache;
 
+    if (c->generation != lade_fork_generation())
+        return; /* acquired before fork(), in the thread that called it */
     (void)pthread_mutex_lock(&c->lock);
-    if (--c->slot[c->slot_of[block]].pins == 0)
-        (void)pthread_cond_broadcast(&c->changed);
+    const bool is_last = --c->slot[c->slot_of[block]].pins == 0;
     (void)pthread_mutex_unlock(&c->lock);
+    if (is_last)
+        lade_event_notify_all(&c->changed);
 }

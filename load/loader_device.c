@@ -113,11 +113,6 @@ struct lade_batch_buffer *lade_stage_slot(struct lade_loader *l, uint64_t slot, 
     return &l->stage->slot[slot].made;
 }
 
-void lade_stage_replace(struct lade_loader *l, uint64_t slot, struct lade_memory *memory)
-{
-    l->stage->slot[slot].memory = memory;
-}
-
 void lade_stage_taken(struct lade_loader *l, uint64_t slot)
 {
     struct lade_stage *s = l->stage;
@@ -142,22 +137,35 @@ static int is_complete(struct lade_loader *l, void *event)
     return complete < 0 ? lade_stage_fail(l, &failure) : complete;
 }
 
-void lade_stage_collect(struct lade_loader *l)
+/* The copy into slot number i is complete. */
+static void collect(struct lade_loader *l, unsigned i)
 {
     const struct lade_device *device = l->config.device;
     struct lade_stage *s = l->stage;
+    struct stage_slot *slot = &s->slot[i];
+    int64_t time = device->backend->copied ? device->backend->copied(device->self, slot->memory->ready) : -1;
 
-    for (unsigned i = 0; i < s->depth; i++) {
-        struct stage_slot *slot = &s->slot[i];
-        if (!slot->copies || is_complete(l, slot->memory->ready) != 1)
-            continue;
-        int64_t time = device->backend->copied ? device->backend->copied(device->self, slot->memory->ready) : -1;
-        s->copies_timed += time >= 0;
-        s->copy_time += time >= 0 ? time : 0;
-        lade_loader_note(l, LADE_STEP_COPIED, slot->batch, i);
-        slot->copies = false;
-        lade_loader_give(l, slot->buffer);
-    }
+    s->copies_timed += time >= 0;
+    s->copy_time += time >= 0 ? time : 0;
+    lade_loader_note(l, LADE_STEP_COPIED, slot->batch, i);
+    slot->copies = false;
+    lade_loader_give(l, slot->buffer);
+}
+
+void lade_stage_collect(struct lade_loader *l)
+{
+    const struct lade_stage *s = l->stage;
+
+    for (unsigned i = 0; i < s->depth; i++)
+        if (s->slot[i].copies && is_complete(l, s->slot[i].memory->ready) == 1)
+            collect(l, i);
+}
+
+void lade_stage_replace(struct lade_loader *l, uint64_t slot, struct lade_memory *memory)
+{
+    if (l->stage->slot[slot].copies)
+        collect(l, (unsigned)slot);
+    l->stage->slot[slot].memory = memory;
 }
 
 /* The copy waits on the device for the consumer's streams; the host does not wait. */

@@ -172,6 +172,17 @@ static int faulty_query(void *self, void *event, struct lade_device_failure *fai
     return status;
 }
 
+static int64_t faulty_copied(void *self, void *ready)
+{
+    struct faulty *d = self;
+    const struct faulty_event *event = ready;
+
+    pthread_mutex_lock(&d->lock);
+    const bool was_copied = event->record && event->record->complete;
+    pthread_mutex_unlock(&d->lock);
+    return was_copied ? 1000 : -1;
+}
+
 static void *faulty_event_native(void *self, void *event)
 {
     (void)self;
@@ -203,6 +214,7 @@ const struct lade_backend faulty_backend = {
     .copy = faulty_copy,
     .record = faulty_record,
     .stream_wait = faulty_stream_wait,
+    .copied = faulty_copied,
     .query = faulty_query,
     .event_native = faulty_event_native,
     .native = faulty_native,

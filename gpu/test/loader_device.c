@@ -251,6 +251,7 @@ Test(loader_device, too_many_and_detached)
     struct lade_source *source = numbers(COUNT);
     struct lade_loader_config config = {.source = source, .in_order = true, .depth = 2, .epochs = 1};
     struct lade_loader *l = open_on(&faulty_backend, &faulty, &config);
+    struct lade_loader_stats stats;
     struct lade_batch b[13];
     struct lade_batch none;
 
@@ -264,6 +265,8 @@ Test(loader_device, too_many_and_detached)
         cr_assert_eq(lade_loader_detach(l, &b[i], &error), LADE_OK, "twice is once");
     }
     cr_assert_eq(lade_loader_next(l, &none, LADE_FOREVER, &error), LADE_CLOSED);
+    lade_loader_stats(l, &stats);
+    cr_assert(stats.copied == 13 && stats.copies_timed == 13, "copies of detached batches are timed, too");
     lade_loader_release(l, &b[12]);
     lade_loader_destroy(l);
     lade_device_close(device);

@@ -6,6 +6,10 @@
 #include "../../lib/test/allocator.h"
 #include "arrows.h"
 #include "members.h"
+#include "test/forked.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 static void setup(void)
 {
@@ -632,4 +636,122 @@ Test(source_arrow, changed_stream, .init = setup, .fini = all_released)
     struct lade_source_arrow config = {.memory = 50, .reopen = reopen_made, .context = &made};
     cr_assert_eq(open_made(&source, &made, &config, &error), LADE_LIMITED);
     cr_assert_not_null(strstr(error.text, "allow more memory"), "%s", error.text);
+}
+
+/* While held is set, a thread that fetches a record batch stays inside; inside: it is there. */
+static atomic_bool held, inside;
+static bool spoils; /* the next batch 6 has the rows of another one */
+
+static struct ArrowArray held_batch(int number)
+{
+    const bool wrong = spoils && number == 6;
+
+    atomic_store(&inside, true);
+    while (atomic_load(&held))
+        usleep(100);
+    spoils = spoils && !wrong;
+    return many_batch(wrong ? 5 : number);
+}
+
+static int read_id(struct lade_source *source, uint64_t i, int32_t *id, struct lade_error *error)
+{
+    struct lade_view views[2] = {{id, 0, 1}};
+
+    return lade_source_read_fields(source, i, views, error);
+}
+
+static void *read_in_thread(void *source)
+{
+    int32_t id = -1;
+    struct lade_error error;
+
+    cr_assert_eq(read_id(source, 20, &id, &error), LADE_OK, "%s", error.text);
+    cr_assert_eq(id, 20);
+    return NULL;
+}
+
+static void *read_damaged(void *source)
+{
+    int32_t id;
+    struct lade_error error;
+
+    cr_assert_eq(read_id(source, 20, &id, &error), LADE_DAMAGED);
+    return NULL;
+}
+
+static _Atomic pid_t reader;
+
+static void *read_as_reader(void *source)
+{
+    atomic_store(&reader, gettid());
+    return read_in_thread(source);
+}
+
+/* Until the reader sleeps: it waits for the fetch, the only thing that takes long. */
+static void await_sleep(void)
+{
+    char name[64], state = 'R';
+
+    while (!atomic_load(&reader))
+        usleep(100);
+    (void)snprintf(name, sizeof name, "/proc/self/task/%d/stat", (int)atomic_load(&reader));
+    while (state != 'S') {
+        FILE *file = fopen(name, "r");
+        cr_assert_not_null(file);
+        cr_assert_eq(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+        (void)fclose(file);
+    }
+}
+
+Test(source_arrow, a_fetch_that_fails_wakes_those_that_wait_for_it, .init = setup, .fini = all_released)
+{
+    struct made made;
+    struct lade_source *source = open_windows(&made, WINDOW);
+    pthread_t fetches, waits;
+
+    made.batch = held_batch;
+    spoils = true;
+    atomic_store(&held, true);
+    cr_assert_eq(pthread_create(&fetches, NULL, read_damaged, source), 0);
+    while (!atomic_load(&inside))
+        usleep(100);
+    cr_assert_eq(pthread_create(&waits, NULL, read_as_reader, source), 0);
+    await_sleep();
+    atomic_store(&held, false);
+    cr_assert_eq(pthread_join(fetches, NULL), 0);
+    cr_assert_eq(pthread_join(waits, NULL), 0, "it fetches the batch itself");
+    lade_source_close(source);
+}
+
+static void is_refused_in_child(void *source)
+{
+    int32_t id;
+    struct lade_error error = {.text = "no text"};
+
+    child_check(read_id(source, 20, &id, &error) == LADE_INVALID && strstr(error.text, "fork()"));
+    child_check(read_id(source, 3, &id, NULL) == LADE_INVALID);
+    lade_source_close(source);
+    child_check(released_twice == 0);
+}
+
+/* Another thread is inside a fetch, or waits for one, at the fork; or none is. */
+Test(source_arrow, windows_after_fork, .init = setup, .fini = all_released)
+{
+    struct made made;
+    struct lade_source *source = open_windows(&made, WINDOW);
+    pthread_t fetches, waits;
+
+    made.batch = held_batch;
+    atomic_store(&held, true);
+    cr_assert_eq(pthread_create(&fetches, NULL, read_in_thread, source), 0);
+    while (!atomic_load(&inside))
+        usleep(100);
+    cr_assert_eq(pthread_create(&waits, NULL, read_in_thread, source), 0);
+    cr_assert(child_runs(is_refused_in_child, source));
+    atomic_store(&held, false);
+    cr_assert_eq(pthread_join(fetches, NULL), 0);
+    cr_assert_eq(pthread_join(waits, NULL), 0);
+    cr_assert(child_runs(is_refused_in_child, source));
+    read_in_thread(source);
+    lade_source_close(source);
 }

@@ -70,13 +70,15 @@
  *              the part if the part has at most 65,536.
  * Fork         the workers stay in the process that created the loader. In a child, next returns LADE_INVALID at once,
  *              destroy frees the memory without waiting, and the other functions work on the child's copy. Create a
- *              loader in each process; source, pipeline and split may be the same. A function of source or pipeline
- *              that forks does so inside a worker: that child may only exec or _exit. The same holds for a child of
- *              vfork() or _Fork(), which run no handlers.
+ *              loader in each process; source, pipeline and split may be the same, except for a source that reads in
+ *              windows (Arrow with reopen, Parquet): in a child its reads return LADE_INVALID. A function of source or
+ *              pipeline that forks does so inside a worker: that child may only exec or _exit. The same holds for a
+ *              child of vfork() or _Fork(), which run no handlers.
  * Device       with config.device, next also starts the copies of further batches that are ready, until config.depth
- *              batches are on the device or being copied. next does not wait for the copy of the batch that it returns.
- *              It waits, up to its timeout, while the device copies from all buffers. A host buffer returns to the
- *              workers when its copy is complete; labels and ids of a batch stay readable on the host, samples do not.
+ *              batches are on the device or being copied. (With a bag of samples next assembles the batch that it
+ *              returns, and starts no other copy.) next does not wait for the copy of the batch that it returns. It
+ *              waits, up to its timeout, while the device copies from all buffers. A host buffer returns to the workers
+ *              when its copy is complete; labels and ids of a batch stay readable on the host, samples do not.
  * Errors       a negative status and a text in struct lade_error.
  */
 #ifndef LADE_LOADER_H
