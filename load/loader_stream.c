@@ -200,6 +200,17 @@ static void put_endless(struct lade_worker *w)
     }
 }
 
+/* The last producer closes the bag; a superseded worker is not counted. What was put is in the bag already. */
+static void leave_stream(struct lade_worker *w)
+{
+    struct lade_loader *l = w->loader;
+
+    if (atomic_load_explicit(&w->committed, memory_order_relaxed) != LADE_JOB_GONE &&
+        atomic_fetch_sub_explicit(&l->producers, 1, memory_order_relaxed) == 1)
+        lade_bag_close(l->bag);
+    lade_event_notify_all(&l->ready);
+}
+
 void lade_stream_work(struct lade_worker *w)
 {
     struct lade_loader *l = w->loader;
@@ -218,11 +229,7 @@ void lade_stream_work(struct lade_worker *w)
         while (goes_on && claim(w))
             goes_on = put_claimed(w, 0);
     }
-    /* The last producer closes the bag; a superseded worker is not counted. What was put is in the bag already. */
-    if (atomic_load_explicit(&w->committed, memory_order_relaxed) != LADE_JOB_GONE &&
-        atomic_fetch_sub_explicit(&l->producers, 1, memory_order_relaxed) == 1)
-        lade_bag_close(l->bag);
-    lade_event_notify_all(&l->ready);
+    leave_stream(w);
 }
 
 /* An error of a worker, or more faults than allowed. */

@@ -1,6 +1,6 @@
 /* harness
  * property: notify_all wakes the waiter whose condition became true, while others wait for other conditions
- * engines: explore
+ * engines: explore genmc
  * threads: 3
  * bound: two waiters with a condition each; each becomes true with its notify_all
  * executions: 100

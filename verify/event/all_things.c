@@ -1,6 +1,6 @@
 /* harness
  * property: notify_all wakes each waiter when several items arrive at once
- * engines: explore
+ * engines: explore genmc
  * threads: 3
  * bound: two waiters that take one each; two items with one notify_all
  * executions: 100

@@ -1,6 +1,6 @@
 /* harness
  * property: cancel ends each wait, even if there is an item whose notifier stopped before it notified
- * engines: explore
+ * engines: explore genmc
  * threads: 3
  * bound: two waiters that check for the mark first; one item without a notification, then cancel
  * executions: 100

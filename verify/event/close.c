@@ -1,6 +1,6 @@
 /* harness
  * property: close ends a wait after all earlier items were taken
- * engines: explore
+ * engines: explore genmc
  * threads: 2
  * bound: a waiter that takes until closed; one item with its notify_one, then close
  * executions: 30

@@ -1,6 +1,6 @@
 /* harness
  * property: notify_one is sufficient if items arrive one at a time and each waiter takes one
- * engines: explore
+ * engines: explore genmc
  * threads: 3
  * bound: two waiters; two items, each with its notify_one
  * executions: 100

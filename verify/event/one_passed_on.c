@@ -1,6 +1,6 @@
 /* harness
  * property: notify_one is sufficient for several items at once if each waiter that took one and sees more notifies the next
- * engines: explore
+ * engines: explore genmc
  * threads: 3
  * bound: two waiters that take one each; two items with one notify_one
  * executions: 100

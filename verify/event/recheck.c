@@ -1,6 +1,6 @@
 /* harness
  * property: a condition that requests a recheck is called again in time, although there is no notification
- * engines: explore
+ * engines: explore genmc
  * threads: 2
  * bound: a device that completes at some time without a notification, against a waiter that polls it
  * executions: 3

@@ -1,6 +1,6 @@
 /* harness
  * property: a wait ends when its timeout has expired, not before, and consumes no notification that another waiter needs
- * engines: explore
+ * engines: explore genmc
  * threads: 3
  * bound: two waiters, one with a deadline; one item with its notify_one, which the waiter with the deadline passes to the other
  * executions: 100

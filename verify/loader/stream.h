@@ -16,7 +16,7 @@
 
 static struct lade_loader loader;
 static struct lade_worker worker[WORKERS];
-static _Atomic uint64_t inside, buffers_free[1];
+static _Atomic uint64_t inside, closed, buffers_free[1];
 static struct lade_batch_buffer slot[1];
 static uint64_t samples[BATCH], ids[BATCH];
 static int64_t labels[BATCH];
@@ -51,9 +51,15 @@ int lade_bag_draw(struct lade_bag_handle *h, void *element)
     assert(h->number < 0);
     do
         if (n == 0) /* a counted put may not be visible yet */
-            return LADE_EMPTY;
+            return atomic_load_explicit(&closed, memory_order_seq_cst) ? LADE_CLOSED : LADE_EMPTY;
     while (!atomic_compare_exchange_strong_explicit(&inside, &n, n - 1, memory_order_seq_cst, memory_order_seq_cst));
     return LADE_OK;
+}
+
+void lade_bag_close(struct lade_bag *b)
+{
+    assert(b == &bag);
+    atomic_store_explicit(&closed, 1, memory_order_seq_cst);
 }
 
 void *lade_bag_scratch(struct lade_bag_handle *h)
@@ -128,7 +134,6 @@ NEVER(struct lade_batch_buffer *, lade_stage_slot, (struct lade_loader * l, uint
 NEVER(void, lade_stage_taken, (struct lade_loader * l, uint64_t at))
 NEVER(int, lade_bag_create_sized, (struct lade_bag * *b, const struct lade_bag_config *config, size_t size))
 NEVER(int, lade_bag_join, (struct lade_bag * b, struct lade_bag_handle **h))
-NEVER(void, lade_bag_close, (struct lade_bag * b))
 NEVER(int, lade_worker_make,
       (struct lade_worker * w, uint64_t epoch, uint64_t id, void *to, int64_t *label, struct lade_error *error))
 NEVER(int, lade_worker_apply_fault_policy,
@@ -182,10 +187,12 @@ static void make_loader(void)
     lade_event_init(&l->ready);
     lade_event_init(&l->room);
     atomic_init(&inside, 0);
+    atomic_init(&closed, 0);
     for (int i = 0; i < WORKERS; i++) {
         worker[i].loader = l;
         worker[i].bag = &handle[i];
         handle[i].number = i;
+        atomic_init(&worker[i].committed, 0);
         atomic_init(&worker[i].failed, 0);
         atomic_init(&worker[i].faults, 0);
         atomic_init(&worker[i].wait_time, 0);
