@@ -61,6 +61,12 @@ struct site symbol_site(uint64_t pc)
     return s;
 }
 
+/* The language has no pointers. */
+const char *symbol_pointer(uintptr_t addr)
+{
+    return symbol_name(addr);
+}
+
 const char *symbol_name(uintptr_t addr)
 {
     static char text[4][40];

@@ -19,6 +19,9 @@ THROUGH = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_ty
 WHOLE = re.compile(r"(pthread|mtx|cnd|sem|once|tss)_")  # opaque: their parts say nothing
 ALLOCATES = re.compile(r"\b(?:malloc|calloc|realloc|aligned_alloc)\s*\(")
 ASSIGNS = re.compile(r"(\w+)\s*=\s*(?:\([^()]*\)\s*)?(?:malloc|calloc|realloc|aligned_alloc)\s*\(")
+NEW = re.compile(r"(?:\b(\w+)\s*[=({]\s*)?\bnew\s*(?:\([^()]*\)\s*)?(?:\w+::)*(\w+)")
+MAKE = re.compile(r"(?:\b(\w+)\s*[=({]\s*)?(?:std::)?make_(shared|unique)\s*<\s*(?:\w+::)*(\w+)\s*>")
+SHARED = 16  # bytes of the counts before an object of make_shared, in libstdc++
 SIZEOF = re.compile(r"sizeof\s*\(\s*(?:struct\s+|union\s+)?(\w+)\s*\)")
 
 
@@ -81,7 +84,10 @@ def scalars(dies, kind, name, offset):
     kind = strip(dies, kind)
     if not kind:
         return
-    if kind.tag in ("structure_type", "union_type"):
+    if kind.tag in ("structure_type", "class_type", "union_type"):
+        for base in kind.children:
+            if base.tag == "inheritance":
+                yield from scalars(dies, type_of(dies, base), name, offset + base.number("data_member_location"))
         for member in kind.children:
             if member.tag == "member":
                 word = member.text("name")
@@ -128,22 +134,34 @@ def pointed_to(dies, name):
 
 
 def named(dies, name):
-    return next((d for d in dies.values() if d.tag in ("structure_type", "union_type", "typedef") and d.text("name") == name
-                 and (d.tag == "typedef" or d.children)), None)
+    return next((d for d in dies.values() if d.tag in ("structure_type", "class_type", "union_type", "typedef", "base_type") and d.text("name") == name
+                 and (d.tag in ("typedef", "base_type") or d.children)), None)
+
+
+def allocated(dies, line):
+    """(type, name of the pointer, offset in the block) of what this line of the text allocates; or None."""
+    make, new = MAKE.search(line), NEW.search(line)
+    if make:
+        return named(dies, make.group(3)), make.group(1) or make.group(3), SHARED if make.group(2) == "shared" else 0
+    if new:
+        return named(dies, new.group(2)), new.group(1) or new.group(2), 0
+    if not ALLOCATES.search(line):
+        return None
+    target, size = ASSIGNS.search(line), SIZEOF.search(line)
+    kind = (target and pointed_to(dies, target.group(1))) or (size and named(dies, size.group(1)))
+    return kind, target.group(1) if target else size.group(1) if size else "", 0
 
 
 def blocks(dies, file):
     with open(file, errors="replace") as f:
         lines = f.readlines()
     for number, line in enumerate(lines, 1):
-        if not ALLOCATES.search(line):
-            continue
-        target, size = ASSIGNS.search(line), SIZEOF.search(line)
-        kind = (target and pointed_to(dies, target.group(1))) or (size and named(dies, size.group(1)))
-        pointer = target.group(1) if target else size.group(1) if size else ""
-        stride = size_of(dies, kind) if kind else 0
-        for i, (name, offset, bytes_) in enumerate(scalars(dies, kind, "", 0) if stride and pointer else ()):
+        kind, pointer, before = allocated(dies, line) or (None, "", 0)
+        size = size_of(dies, kind) if kind else 0
+        stride = size + (before and 1 << 20)  # one object only
+        for i, (name, offset, bytes_) in enumerate(scalars(dies, kind, "", before) if size and pointer else ()):
             if i < MOST:
+                name = re.sub(r"\._M_.*", "", name)  # parts of a class of libstdc++
                 print("H %d %s %d %d %d %s %s" % (number, os.path.basename(file).replace(" ", "?"), stride, offset, bytes_, pointer, name or "-"))
 
 

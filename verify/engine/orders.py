@@ -389,7 +389,10 @@ def print_audit(program, file, show):
     for number, (slot, own, order, error, why) in enumerate(rows, 1):
         print("%3d  %-40s %-8s -> %-8s %s" % (number, name(slot), own, order, judgement(error, why)))
     undecided = sum(r[4] is not None for r in rows)
-    print("audit: %d orders, %d weaker ones tried, %d needed%s" % (
-        len(program.own), sum(r[0] not in program.several for r in rows), sum(r[3] is not None for r in rows),
+    parts = [r for r in rows if r[0] not in program.own]
+    print("audit: %d orders, %d weaker ones tried, %d needed%s%s" % (
+        len(program.own), sum(r[0] in program.own and r[0] not in program.several for r in rows),
+        sum(r[0] in program.own and r[3] is not None for r in rows),
+        "; at single callers %d tried, %d needed" % (len(parts), sum(r[3] is not None for r in parts)) if parts else "",
         ", %d undecided" % undecided if undecided else ""))
     return UNDECIDED if undecided else 0

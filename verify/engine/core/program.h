@@ -56,7 +56,8 @@ struct site {
 size_t symbol_sites(void);
 struct site symbol_nth(size_t i);
 struct site symbol_site(uint64_t pc);
-const char *symbol_name(uintptr_t addr); /* this and the next: overwritten by every fourth call */
+const char *symbol_name(uintptr_t addr); /* this and the next two: overwritten by every fourth call */
+const char *symbol_pointer(uintptr_t addr); /* a pointer with this value: n, &n[1], &flag */
 const char *symbol_line(const char *file, int line);
 
 /* ---- limits, saved executions, sharing work ---- */

@@ -30,10 +30,8 @@ static const char *value_text(word v)
         snprintf(out, sizeof *text, "%d", (int)v);
     else if (p > UINT64_MAX - 1000000)
         snprintf(out, sizeof *text, "%ld", (long)p);
-    else {
-        const char *name = symbol_name((uintptr_t)p);
-        snprintf(out, sizeof *text, "%s%.40s", name[0] == '0' ? "" : "&", name);
-    }
+    else
+        snprintf(out, sizeof *text, "%.47s", symbol_pointer((uintptr_t)p));
     return out;
 }
 
@@ -265,9 +263,24 @@ static const struct access *partner(int t, int epoch, uintptr_t addr, bool need_
     return best;
 }
 
+/* A block whose allocation is not ordered before an access: what its thread has stored there since then says more. */
+static void stored_since(void)
+{
+    for (int i = 0; i < shadow_logged; i++) {
+        const struct access *a = &shadow_log[i];
+        if (a->thread == failure.other_thread && a->epoch >= failure.other_epoch && a->write && failure.addr >= a->addr &&
+            failure.addr < a->addr + a->size) {
+            failure.other_epoch = a->epoch;
+            failure.other_pc = a->pc;
+        }
+    }
+}
+
 /* Fills in the source position of the other access of a race, which the shadow does not keep. */
 void trace_partner(void)
 {
+    if (failure.kind == ERR_RACE && failure.other_pc && !failure.other_atomic)
+        stored_since();
     if ((failure.kind != ERR_RACE && !failure.freeing) || failure.other_pc)
         return;
     const struct access *a = partner(failure.other_thread, failure.other_epoch, failure.addr, failure.other_write);

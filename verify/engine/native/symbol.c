@@ -19,6 +19,8 @@ struct entry {
     uint32_t line, column;
 };
 
+#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 static const struct entry *sites;
 static size_t site_count;
 static const Elf64_Sym *symbols;
@@ -227,21 +229,29 @@ static bool static_scalar(uintptr_t addr, char *out, size_t room)
     return false;
 }
 
+/* Where a line has allocated several blocks. */
+static void block_number(uintptr_t addr, char *out, size_t room)
+{
+    int number = shadow_block_number(addr);
+
+    out[0] = 0;
+    if (number)
+        snprintf(out, room, "(%d)", number);
+}
+
 /* POINTER->MEMBER, or POINTER[INDEX]; the number of the block where the line has allocated several. */
 static bool heap_scalar(uintptr_t addr, uintptr_t start, struct site site, char *out, size_t room)
 {
     const char *base = site.file ? strrchr(site.file, '/') : NULL;
     uint64_t offset = addr - start;
-    int number = shadow_block_number(addr);
-    char which[16] = "";
+    char which[16];
 
     base = base ? base + 1 : site.file;
-    if (number)
-        snprintf(which, sizeof which, "(%d)", number);
     for (size_t i = 0; i < scalars && base; i++) {
         const struct scalar *s = &scalar[i];
         if (!s->file || s->line != site.line || strcmp(s->file, base) || offset % s->stride < s->at || offset % s->stride - s->at >= s->size)
             continue;
+        block_number(addr, which, sizeof which);
         unsigned long index = offset / s->stride, rest = offset % s->stride - s->at;
         size_t n = strcmp(s->member, "-") && !index ? (size_t)snprintf(out, room, "%s%s->%s", s->name, which, s->member)
                    : strcmp(s->member, "-") ? (size_t)snprintf(out, room, "%s%s[%lu].%s", s->name, which, index, s->member)
@@ -251,6 +261,113 @@ static bool heap_scalar(uintptr_t addr, uintptr_t start, struct site site, char 
         return true;
     }
     return false;
+}
+
+/* ---- names from the program's text: what an atomic call accesses, where nothing else is known of the memory ---- */
+
+/* The argument that ends before a comma or parenthesis, without spaces at its ends; false when it is not complete in this line. */
+static bool argument(const char *from, char *out, size_t room)
+{
+    int depth = 0;
+    size_t n = 0;
+
+    from += strspn(from, " \t&");
+    for (; from[n] && (depth || (from[n] != ',' && from[n] != ')')); n++)
+        depth += (from[n] == '(' || from[n] == '[') - (from[n] == ')' || from[n] == ']');
+    if (!from[n] || !n || n >= room)
+        return false;
+    snprintf(out, room, "%.*s", (int)n, from);
+    return true;
+}
+
+/* The expression that ends here, as in r->slot[i]; no operators outside of brackets. */
+static void ends_here(const char *line, const char *end, char *out, size_t room)
+{
+    const char *from = end;
+    int depth = 0;
+
+    while (from > line && (depth || strchr(WORD ".]", from[-1]) || (from[-1] == '>' && from[-2] == '-') || (from[-1] == '-' && from[0] == '>'))) {
+        from--;
+        depth += (*from == ']') - (*from == '[');
+    }
+    if (from < end && (size_t)(end - from) < room)
+        snprintf(out, room, "%.*s", (int)(end - from), from);
+}
+
+/* What is accessed by a call f(&EXPRESSION, ...) or EXPRESSION.f(...), or by EXPRESSION = ...; empty where that is a pointer only. */
+static void accessed(struct site site, char *out, size_t room)
+{
+    char line[1024] = "";
+    FILE *f = site.file && site.column ? fopen(site.file, "r") : NULL;
+
+    out[0] = 0;
+    for (int i = 0; f && i < site.line && fgets(line, sizeof line, f); i++)
+        line[strcspn(line, "\n")] = 0;
+    if (f)
+        fclose(f);
+    if ((size_t)site.column > strlen(line))
+        return;
+    const char *start = line + site.column - 1, *word = start + strspn(start, WORD), *open = strchr(start, '(');
+    if (*word == '(' && word > start && word[1 + strspn(word + 1, " ")] == '&') {
+        argument(word + 1, out, room);
+    } else if (*start == '=') {
+        while (start > line && start[-1] == ' ')
+            start--;
+        ends_here(line, start, out, room);
+    } else if (*start == '-' || (*start == '.' && open != start + 1 + strspn(start + 1, WORD))) {
+        start += *start == '-' ? 2 : 1;
+        ends_here(line, start + strspn(start, WORD), out, room);
+    } else if (open) { /* a method: the column is at its name, or at the whole expression */
+        const char *dot = open;
+        while (dot > line && strchr(WORD, dot[-1]))
+            dot--;
+        if (dot > line && dot[-1] == '.')
+            ends_here(line, dot - 1, out, room);
+    }
+}
+
+/* What the text of the program calls this address, at the first access to it that names more than a pointer. */
+static const char *accessed_name(uintptr_t addr)
+{
+    static struct {
+        uint64_t pc;
+        char text[100];
+    } known[256];
+    uint64_t plain[2] = {failure.pc, failure.other_pc};
+
+    for (int i = 0; i < G->count + 2; i++) {
+        const struct event *e = i < G->count ? ev(i) : NULL;
+        if (e ? e->loc < 0 || G->place[e->loc].addr != addr : failure.addr != addr)
+            continue;
+        uint64_t pc = e ? e->pc : plain[i - G->count];
+        size_t k = pc % (sizeof known / sizeof *known);
+        if (known[k].pc != pc) {
+            known[k].pc = pc;
+            accessed(symbol_site(pc), known[k].text, sizeof known->text);
+        }
+        if (pc && known[k].text[0])
+            return known[k].text;
+    }
+    return NULL;
+}
+
+/* With the number of its block where the text calls an address in another block the same. */
+static bool accessed_scalar(uintptr_t addr, char *out, size_t room)
+{
+    char which[16] = "", name[100];
+    const char *text = self ? NULL : accessed_name(addr);
+
+    if (!text)
+        return false;
+    snprintf(name, sizeof name, "%s", text);
+    for (int i = 0; i < G->places && !which[0]; i++) {
+        const char *other = G->place[i].addr == addr ? NULL : accessed_name(G->place[i].addr);
+        if (other && !strcmp(other, name))
+            block_number(addr, which, sizeof which);
+    }
+    int first = (int)strspn(name, WORD);
+    snprintf(out, room, "%.*s%s%s", first, name, which, name + first);
+    return true;
 }
 
 /* A variable, a heap block or a stack, with an offset where it is not the start. */
@@ -278,9 +395,9 @@ const char *symbol_name(uintptr_t addr)
         snprintf(out, sizeof *text, "%.170s+%lu", demangled(names + v->st_name), (unsigned long)(addr - v->st_value));
     else if (shadow_block_of(addr, &start, &size, &pc)) {
         struct site s = symbol_site(pc);
-        if (!heap_scalar(addr, start, s, out, sizeof *text))
+        if (!heap_scalar(addr, start, s, out, sizeof *text) && !accessed_scalar(addr, out, sizeof *text))
             snprintf(out, sizeof *text, "block(line %d)+%ld", s.line, (long)(addr - start));
-    } else {
+    } else if (!accessed_scalar(addr, out, sizeof *text)) {
         for (int t = 0; t < MAX_THREADS; t++)
             if (addr >= (uintptr_t)thread[t].stack_low && addr < (uintptr_t)thread[t].stack_high) {
                 snprintf(out, sizeof *text, "stack%d+%lu", t, (unsigned long)((uintptr_t)thread[t].stack_high - addr));
@@ -288,6 +405,83 @@ const char *symbol_name(uintptr_t addr)
             }
         snprintf(out, sizeof *text, addr ? "0x%lx" : "NULL", (unsigned long)addr);
     }
+    return out;
+}
+
+/* ---- pointers ---- */
+
+/* How much of a scalar's name is the outermost structure that begins where the scalar does; all of it where none does. */
+static size_t structure(const struct scalar *s)
+{
+    const char *name = s->file ? s->member : s->name;
+
+    for (size_t n = 0; name[n]; n++) {
+        bool begins = name[n] == '.';
+        for (size_t i = 0; i < scalars && begins; i++) {
+            const struct scalar *o = &scalar[i];
+            const char *its = o->file ? o->member : o->name;
+            bool kin = s->file ? o->file && o->line == s->line && !strcmp(o->file, s->file) : !o->file;
+            begins = !kin || strncmp(its, name, n + 1) || o->at >= s->at;
+        }
+        if (begins)
+            return n;
+    }
+    return strlen(name);
+}
+
+/* A structure in the heap: n, &n[1], &n->member. */
+static bool heap_structure(uintptr_t addr, uintptr_t start, size_t size, struct site site, char *out, size_t room)
+{
+    const char *base = site.file ? strrchr(site.file, '/') : NULL;
+    char which[16];
+
+    block_number(addr, which, sizeof which);
+    base = base ? base + 1 : site.file;
+    for (size_t i = 0; i < scalars && base; i++) {
+        const struct scalar *s = &scalar[i];
+        if (!s->file || s->line != site.line || strcmp(s->file, base) || (addr - start) % s->stride != s->at)
+            continue;
+        unsigned long index = (addr - start) / s->stride;
+        if (!s->at && (size <= s->stride || !strcmp(s->member, "-")) && !index)
+            snprintf(out, room, "%s%s", s->name, which);
+        else if (!s->at)
+            snprintf(out, room, "&%s%s[%lu]", s->name, which, index);
+        else if (size <= s->stride)
+            snprintf(out, room, "&%s%s->%.*s", s->name, which, (int)structure(s), s->member);
+        else
+            snprintf(out, room, "&%s%s[%lu].%.*s", s->name, which, index, (int)structure(s), s->member);
+        return true;
+    }
+    /* The pointer with which the text gets at some member of the block. */
+    for (int i = 0; i < G->places && addr == start && !self; i++) {
+        const char *text = G->place[i].addr - start < size ? accessed_name(G->place[i].addr) : NULL;
+        size_t n = text ? strspn(text, WORD) : 0;
+        if (n && text[n] == '-') {
+            snprintf(out, room, "%.*s%s", (int)n, text, which);
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *symbol_pointer(uintptr_t addr)
+{
+    static char text[4][200];
+    static int turn;
+    char *out = text[turn = (turn + 1) % 4];
+    const char *name = symbol_name(addr);
+    uintptr_t start;
+    size_t size;
+    uint64_t pc;
+
+    snprintf(out, sizeof *text, "%s%.190s", name[0] == '0' ? "" : "&", name);
+    for (size_t i = 0; i < scalars; i++)
+        if (!scalar[i].file && scalar[i].at == addr && scalar[i].name[structure(&scalar[i])]) {
+            snprintf(out, sizeof *text, "&%.*s", (int)structure(&scalar[i]), scalar[i].name);
+            return out;
+        }
+    if (!variable_at(addr) && shadow_block_of(addr, &start, &size, &pc))
+        heap_structure(addr, start, size, symbol_site(pc), out, sizeof *text);
     return out;
 }
 
