@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tables on standard output, and as a picture."""
+import datetime
+
 from draw import bars
 
 
@@ -76,13 +78,13 @@ def panel(table, alone, promises):
 
 
 def picture(name, tables, promises):
-    """Medians as bars; tables of one case, such as those of several numbers of threads, side by side."""
+    """Medians as bars; tables of one case, such as those of several numbers of threads, share a title."""
     cases = {}
     for table in tables:
         cases.setdefault(table.case.split()[0], []).append(table)
     state = tables[0].state()["before"]
-    note = (f"medians; line: quartiles. At the start: line ping-pong {state['pingpong_ns']:.0f} ns, "
-            f"two cores {state['speedup']:.2f} times one.")
+    note = (f"Measured on {datetime.date.today()}. Medians; line: quartiles. At the start: line ping-pong {state['pingpong_ns']:.0f} ns, "
+            f"two cores {state['speedup']:.2f} times one, load {state['load']:.1f}.")
     return bars.draw(f"bench/run {name}", note, [
         bars.Group(group[0].title.rsplit(", ", 1)[0], [panel(table, len(group) == 1, promises) for table in group])
         for group in cases.values()])

@@ -15,6 +15,7 @@ WORKLOADS = {
     "alone": ("1 thread pushes and pops in turn", 1, ["lade_spsc", "lade_mpmc", *PEERS], True),
 }
 OURS = {"pair": "lade_spsc", "mixed": "lade_mpmc"}  # promised for two threads; the crowd is shown
+BRIEF = ["pair 1023", "mixed 1023"]  # of --brief
 PROMISE = {"pair 63": 0.6}  # 1 for all others
 
 # How evenly threads are served that alternately push and pop for 0.3 s, every call timed: title, unit, what the program's number

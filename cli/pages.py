@@ -97,7 +97,7 @@ def man(program, version, subcommand):
     top = Help(program)
     page = Help(program, subcommand) if subcommand else top
     name = "lade-" + subcommand if subcommand else "lade"
-    what = dict(top.subcommands)[subcommand] if subcommand else "lock-free containers that feed training loops"
+    what = dict(top.subcommands)[subcommand] if subcommand else "data sets from a shell: feed, split, convert, inspect, make"
     out = [f'.TH {name.upper()} 1 "" "{version}" "lade"', ".SH NAME", f"{roff(name)} \\- {roff(what)}", ".SH SYNOPSIS", ".nf"]
     out += [roff(line) for line in page.usage] + [".fi", ".SH DESCRIPTION"]
     if subcommand:

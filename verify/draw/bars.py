@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Bar charts: panels side by side, in rows that share a title."""
+"""Bar charts: panels below each other, narrow enough to be read on a phone."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Sequence
 
-from .svg import Picture, measure
+from .svg import Picture, fold, measure
 
-WIDTH, NARROW, MARGIN, COLUMNS = 1180, 740, 20, 3
-BAR, HEAD, GAP, NOTE, VALUE = 18, 46, 26, 14, 55
+WIDTH, MARGIN = 460, 14  # on a phone of 360 pixels the smallest text has 9
+BAR, GAP, LINE, VALUE = 20, 22, 16, 46
+SMALL, TEXT, TITLE, LARGE = 12, 12, 14, 16
 
 
 @dataclass
@@ -30,9 +31,6 @@ class Panel:
     bars: list[Bar]
     notes: list[str] = field(default_factory=list)
 
-    def height(self) -> int:
-        return HEAD + BAR * len(self.bars) + 18 + NOTE * max(len(self.notes) - 1, 0) + GAP
-
 
 @dataclass
 class Group:
@@ -40,37 +38,40 @@ class Group:
     panels: list[Panel]
 
 
-def _panel(picture: Picture, panel: Panel, x: float, y: float, width: float) -> None:
-    label = max(measure(bar.name, 12) for bar in panel.bars) + 8
-    scale = (width - label - VALUE) / (max(bar.high for bar in panel.bars) or 1)
-    picture.text(x, y + 14, panel.title, 14, bold=True)
-    picture.text(x, y + 30, panel.unit, 11, "soft")
-    for i, bar in enumerate(panel.bars):
-        line = y + HEAD + i * BAR
+def _lines(picture: Picture, words: str, x: float, y: float, size: float, colour: str = "ink", bold: bool = False) -> float:
+    """Text in as many lines as it takes; returns where the last one ends."""
+    most = int((WIDTH - x - MARGIN) / measure("x", size) / (1.08 if bold else 1))
+    for line in fold(words, most):
+        y += LINE + size - SMALL
+        picture.text(x, y, line, size, colour, bold=bold)
+    return y
+
+
+def _panel(picture: Picture, panel: Panel, y: float) -> float:
+    """Returns where it ends."""
+    label = MARGIN + max(measure(bar.name, TEXT) for bar in panel.bars) + 6
+    scale = (WIDTH - MARGIN - VALUE - label) / (max(bar.high for bar in panel.bars) or 1)
+    y = _lines(picture, panel.title, MARGIN, y, TITLE, bold=True)
+    y = _lines(picture, panel.unit, MARGIN, y, SMALL, "soft") + 8
+    for bar in panel.bars:
         length, low, high = bar.value * scale, bar.low * scale, bar.high * scale
-        picture.text(x + label - 6, line + BAR - 5, bar.name, anchor="end")
-        picture.rect(x + label, line + 1, max(length, 1), BAR - 4, "teal" if bar.ours else "grey")
-        picture.path(f"M{x + label + low:.1f} {line + BAR / 2 - 1:g}H{x + label + high:.1f}", "ink")
-        picture.text(x + label + max(length, high) + 5, line + BAR - 5, bar.shown)
-    for i, note in enumerate(panel.notes):
-        picture.text(x + 20, y + HEAD + len(panel.bars) * BAR + 13 + i * NOTE, note, 11, "soft")
+        picture.text(label - 6, y + BAR - 6, bar.name, TEXT, anchor="end")
+        picture.rect(label, y + 1, max(length, 1), BAR - 4, "teal" if bar.ours else "grey")
+        picture.path(f"M{label + low:.1f} {y + BAR / 2 - 1:g}H{label + high:.1f}", "ink")
+        picture.text(label + max(length, high) + 5, y + BAR - 6, bar.shown, TEXT)
+        y += BAR
+    for note in panel.notes:
+        y = _lines(picture, note, MARGIN, y, SMALL, "soft")
+    return y + GAP
 
 
 def draw(title: str, note: str, groups: Sequence[Group]) -> str:
-    page = WIDTH if any(len(group.panels) > 1 for group in groups) else NARROW
-    picture, y = Picture(), MARGIN
-    picture.text(MARGIN, y + 18, title, 18, bold=True)
-    picture.text(MARGIN, y + 38, note, 12, "soft")
-    y += 60
+    picture = Picture()
+    y = _lines(picture, title, MARGIN, 8, LARGE, bold=True)
+    y = _lines(picture, note, MARGIN, y + 2, SMALL, "soft") + GAP - 6
     for group in groups:
-        columns = min(COLUMNS, len(group.panels))
-        if columns > 1:
-            picture.text(MARGIN, y + 12, group.title, 14)
-            y += 22
-        width = (WIDTH - 2 * MARGIN) / COLUMNS if columns > 1 else NARROW - 2 * MARGIN
-        for start in range(0, len(group.panels), COLUMNS):
-            row = group.panels[start:start + COLUMNS]
-            for i, panel in enumerate(row):
-                _panel(picture, panel, MARGIN + i * width, y, width - (GAP if columns > 1 else 0))
-            y += max(panel.height() for panel in row)
-    return picture.svg(page, y, title)
+        if len(group.panels) > 1:
+            y = _lines(picture, group.title, MARGIN, y - 6, TITLE) + 6
+        for panel in group.panels:
+            y = _panel(picture, panel, y)
+    return picture.svg(WIDTH, y, title)
