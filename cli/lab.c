@@ -14,8 +14,8 @@ static const char usage[] = "usage: lade lab [OPTION]\n"
                             "\n"
                             "  --print      only print the path\n"
                             "  --help       this text\n"
-    "\n"
-    "exit codes: 0 done, 2 wrong use, 3 the page is not built\n";
+                            "\n"
+                            "exit codes: 0 done, 2 wrong use, 3 the page is not built\n";
 
 /* Beside this program in the build tree; $LADE_LAB comes first. */
 static bool find(char *path, size_t size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs of README.md and docs/python.md. Each runs in a process and a folder of its own, with CIFAR-shaped data in data/."""
+"""The programs of README.md and docs/python.md. Each runs in a separate process and folder, with CIFAR-shaped data in data/."""
 
 import os
 import pathlib
