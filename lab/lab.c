@@ -181,7 +181,7 @@ static void events(void)
         if (e->kind == E_READ && e->rf >= 0 && ev(e->rf)->thread != e->thread && in_clock(&e->hb, ev(e->rf)))
             add(", \"synchronises\": true");
         if (e->kind == E_START || e->kind == E_END || e->thread == 0)
-            add(", \"quiet\": true"); /* of main, the text says nothing */
+            add(", \"quiet\": true"); /* of main, the text has nothing */
         if (trace_hidden(e) && e->index > 0)
             add(", \"shown_with\": %d", id[G->thread[e->thread].at[e->index - 1]]);
         add("}");

@@ -6,7 +6,7 @@ const EXAMPLES = {
     "thread {\n  r = load(flag, acquire);\n  if (r == 1) {\n    s = data;\n    assert(s == 1);\n  }\n}\n",
   "store buffering": "// Can both threads read 0?\natomic int x, y;\n\nthread {\n  store(x, 1, relaxed);\n  r = load(y, relaxed);\n}\n" +
     "thread {\n  store(y, 1, relaxed);\n  r = load(x, relaxed);\n}\n",
-  "lock": "// A spinlock: who may unlock with which order?\natomic int lock;\nint n;\n\nthread {\n  while (exchange(lock, 1, acquire));\n  n = n + 1;\n" +
+  "lock": "// A spinlock: which order must the unlock have?\natomic int lock;\nint n;\n\nthread {\n  while (exchange(lock, 1, acquire));\n  n = n + 1;\n" +
     "  store(lock, 0, relaxed);\n}\nthread {\n  while (exchange(lock, 1, acquire));\n  n = n + 1;\n  store(lock, 0, relaxed);\n}\n",
   "four readers": "// Do all threads see two independent stores in one order?\natomic int x, y;\n\nthread { store(x, 1, release); }\nthread { store(y, 1, release); }\n" +
     "thread {\n  a = load(x, acquire);\n  b = load(y, acquire);\n}\nthread {\n  a = load(y, acquire);\n  b = load(x, acquire);\n}\n",

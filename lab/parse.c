@@ -276,7 +276,7 @@ static bool operation(void)
     i->fail_order = list[k].op == OP_CAS ? (uint8_t)fail_order : 0;
     i->weak = weak;
     if (list[k].op == OP_CAS)
-        emit(I_SET, -1 - reg, at); /* the core's answer is 0: the register takes the value (program.c) */
+        emit(I_SET, -1 - reg, at); /* the core returns 0: the register takes the value (program.c) */
     return true;
 }
 

@@ -254,7 +254,7 @@ static bool instruction(struct thread *t)
     return false;
 }
 
-/* Up to the next request, from an answer to the last one. */
+/* Up to the next request, from the result of the last one. */
 static void run_on(struct thread *t, word answer)
 {
     bool answers = (t->req.op <= OP_CAS && t->req.op != OP_STORE);

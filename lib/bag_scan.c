@@ -21,7 +21,7 @@ static uint64_t held_in(const struct lade_bag *b, uint64_t j, uint64_t count)
  * Returns the slots of group j that hold an element (want_held) or are free (otherwise), as bits. If there are none,
  * records that in the group's word, so that the next caller can skip the slots.
  */
-static inline uint64_t look_at_group(struct lade_bag *b, uint64_t j, bool want_held)
+static inline uint64_t scan_group(struct lade_bag *b, uint64_t j, bool want_held)
 {
     enum group_state check = want_held ? CHECK_EMPTY : CHECK_FULL;
     enum group_state none = want_held ? GROUP_EMPTY : FULL;
@@ -82,7 +82,7 @@ static inline bool pass(struct lade_bag_handle *h, uint64_t groups, uint64_t *sl
     uint64_t total = 0, chosen = 0, chosen_mask = 0;
 
     for (uint64_t j = 0; j < groups; j++) {
-        uint64_t mask = look_at_group(h->bag, j, true);
+        uint64_t mask = scan_group(h->bag, j, true);
         if (mask == 0)
             continue;
         uint64_t count = (uint64_t)__builtin_popcountll(mask);
@@ -132,7 +132,7 @@ static bool fill_anywhere(struct lade_bag_handle *h, uint64_t put)
 
     for (uint64_t i = 0; i < b->groups; i++) {
         uint64_t j = (start + i) % b->groups;
-        uint64_t mask = look_at_group(b, j, false);
+        uint64_t mask = scan_group(b, j, false);
         for (; mask; mask &= mask - 1) {
             h->cursor = j * LADE_BAG_GROUP + (uint64_t)__builtin_ctzll(mask);
             if (look_and_fill(h, h->cursor, put, false))

@@ -2,7 +2,7 @@
 /* Replacement of workers that are lost or late. */
 #include "loader.h"
 
-static int look_at_limit(struct lade_loader *l, struct lade_error *error)
+static int check_limit(struct lade_loader *l, struct lade_error *error)
 {
     if (l->replaced == l->config.replaced_max)
         return lade_fail(
@@ -23,7 +23,7 @@ static int start(struct lade_worker *w, struct lade_error *error)
 /* Its thread has ended, so another thread inherits all its state. */
 static int restart(struct lade_loader *l, struct lade_worker *w, struct lade_error *error)
 {
-    int status = look_at_limit(l, error);
+    int status = check_limit(l, error);
 
     if (status != LADE_OK)
         return status;
@@ -36,7 +36,7 @@ static int restart(struct lade_loader *l, struct lade_worker *w, struct lade_err
 /* The thread may continue at any time. It keeps its memory, and takes no further job. */
 static int supersede(struct lade_loader *l, struct lade_worker *late, struct lade_error *error)
 {
-    int status = look_at_limit(l, error);
+    int status = check_limit(l, error);
 
     if (status != LADE_OK)
         return status;

@@ -35,7 +35,7 @@ static bool go_together(const struct lade_state *a, const struct lade_state *b)
  * Whether a state is of the run of another. A shard that has ended its epoch is at the next one, with nothing done
  * there.
  */
-static int look_at(struct lade_state *s, const struct lade_state *other, bool *fits)
+static int check_state(struct lade_state *s, const struct lade_state *other, bool *fits)
 {
     struct lade_state before = *s;
 
@@ -155,7 +155,7 @@ static int collect(struct lade_state *s, unsigned count, unsigned first, struct 
     last->shards = count;
     for (unsigned i = 0; i < count && status == LADE_OK; i++) {
         bool fits;
-        if (look_at(&s[i], &s[first], &fits) != LADE_OK) {
+        if (check_state(&s[i], &s[first], &fits) != LADE_OK) {
             status = lade_state_no_memory(error);
         } else if (s[i].shards != count || !fits || met[s[i].shard]) {
             status =

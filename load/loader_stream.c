@@ -214,20 +214,20 @@ static void leave_stream(struct lade_worker *w)
 void lade_stream_work(struct lade_worker *w)
 {
     struct lade_loader *l = w->loader;
-    bool goes_on = true;
+    bool continues = true;
 
     if (!w->bag && lade_bag_join(l->bag, &w->bag) != LADE_OK)
-        goes_on = fail(w, lade_fail(&w->error, LADE_LIMITED, NULL, LADE_NO_OFFSET, "too many workers for the buffer"));
-    if (goes_on && !w->ids && !(w->ids = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *w->ids)))
-        goes_on = fail(w, lade_fail(&w->error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory in a worker"));
-    if (goes_on && lade_source_info(l->config.source)->count == LADE_ENDLESS) {
+        continues = fail(w, lade_fail(&w->error, LADE_LIMITED, NULL, LADE_NO_OFFSET, "too many workers for the buffer"));
+    if (continues && !w->ids && !(w->ids = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *w->ids)))
+        continues = fail(w, lade_fail(&w->error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory in a worker"));
+    if (continues && lade_source_info(l->config.source)->count == LADE_ENDLESS) {
         put_endless(w);
-    } else if (goes_on) {
+    } else if (continues) {
         uint64_t i;
         if (w->redo)
-            goes_on = lade_job_resume(&w->committed, &i) && put_claimed(w, i);
-        while (goes_on && claim(w))
-            goes_on = put_claimed(w, 0);
+            continues = lade_job_resume(&w->committed, &i) && put_claimed(w, i);
+        while (continues && claim(w))
+            continues = put_claimed(w, 0);
     }
     leave_stream(w);
 }

@@ -126,7 +126,7 @@ static void victim_stops(struct victim *v, enum operation op, struct actor *a, u
     step_wait(&v->plan.reached);
 }
 
-static void victim_goes_on(struct victim *v)
+static void victim_continues(struct victim *v)
 {
     (void)sem_post(&v->plan.resume);
     (void)pthread_join(v->thread, NULL);
@@ -286,7 +286,7 @@ static fault run_trial(enum lade_table_kind kind, enum operation op, unsigned fi
     measure_from_here();
     if (*stopped)
         others_go_on(keys > 1000);
-    victim_goes_on(&v);
+    victim_continues(&v);
     found = end_scene();
     later = bury(scene.table, false);
     return found ? found : later;
@@ -385,7 +385,7 @@ static void too_late(void)
         victim_stops(&v, V_FILL, &actor[WORKERS], step);
         stopped = v.plan.stopped;
         others_go_on(false);
-        victim_goes_on(&v);
+        victim_continues(&v);
         for (struct array *a = root_of(scene.table); a; a = next_of(a))
             arrays++;
         trials += stopped;
@@ -412,7 +412,7 @@ static void trimmed_meanwhile(void)
         victim_stops(&v, V_RESERVE, &actor[WORKERS], step);
         stopped = v.plan.stopped;
         trimmed += lade_table_trim(scene.table) == LADE_OK;
-        victim_goes_on(&v);
+        victim_continues(&v);
         trials += stopped;
         faults += end_scene() != NULL;
         (void)bury(scene.table, false);
@@ -438,7 +438,7 @@ static void abandoned(unsigned rounds, uint64_t operations)
             others_go_on(false);
         }
         for (unsigned i = 0; i < VICTIMS_MOST; i++)
-            victim_goes_on(&v[round % 2 ? i : VICTIMS_MOST - 1 - i]);
+            victim_continues(&v[round % 2 ? i : VICTIMS_MOST - 1 - i]);
         found = end_scene();
         later = bury(scene.table, false);
         note(&tally, found ? found : later, OPERATIONS - 1, round % 8, 0);

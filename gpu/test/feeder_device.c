@@ -241,7 +241,7 @@ Test(feeder_device, a_lost_device_ends_the_feeder)
     cr_assert_eq(faulty_things(), 0);
 }
 
-Test(feeder_device, no_device_is_said_clearly)
+Test(feeder_device, no_device_is_reported_clearly)
 {
     struct faulty_config faulty = {.absent = 1};
     struct producer p = {.batches = 1};

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """lab/test/page.py PAGE [FOLDER]: drives the lab in a headless Chromium, in windows of 1280 and of 360 pixels.
 
-A script in the page types programs, changes orders and reads what the page says. FOLDER receives pictures of both windows.
+A script in the page types programs, changes orders and reads the text of the page. FOLDER receives pictures of both windows.
 """
 import base64
 import json

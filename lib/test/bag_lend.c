@@ -28,7 +28,7 @@ Test(bag_lend, records_of_every_size_come_out_whole)
     }
 }
 
-Test(bag_lend, room_saves_the_copies)
+Test(bag_lend, a_buffer_saves_the_copies)
 {
     struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 3, .kind = LADE_BAG_RECORDS});
     struct lade_bag_handle *h = join_bag(bag);
@@ -60,7 +60,7 @@ Test(bag_lend, room_saves_the_copies)
 }
 
 /* A draw into the scratch of a record that is on loan gets a copy; the borrower keeps the original. */
-Test(bag_lend, room_of_a_lent_record_is_a_copy)
+Test(bag_lend, a_buffer_of_a_lent_record_is_a_copy)
 {
     struct lade_bag *bag = make_bag((struct lade_bag_config){.capacity = 1, .kind = LADE_BAG_RECORDS});
     struct lade_bag_handle *h = join_bag(bag);

@@ -39,7 +39,7 @@ Test(escape, controls_and_other_bytes)
 }
 
 /* Nothing is cut in the middle. */
-Test(escape, room)
+Test(escape, size_of_the_buffer)
 {
     cr_assert_str_eq(escaped("ab\n", 1), "");
     cr_assert_str_eq(escaped("ab\n", 3), "ab");

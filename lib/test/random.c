@@ -13,7 +13,7 @@ static struct lade_key key(uint64_t seed)
 }
 
 /* The test vectors that Salmon et al. publish with Random123 (philox 4 32 10). */
-Test(philox, known_answers)
+Test(philox, known_values)
 {
     static const uint32_t vector[3][10] = {
         {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},

@@ -174,7 +174,7 @@ Test(reclaim, a_fork_inside_a_read_section_loses_nothing_without_a_grace_period,
 }
 
 /* A grace period for which fork() would wait waits for the reader that forks. */
-Test(reclaim, a_fork_inside_a_read_section_comes_to_an_end, .timeout = 60)
+Test(reclaim, a_fork_inside_a_read_section_completes, .timeout = 60)
 {
     static struct piece piece, more;
     struct lade_table *table = NULL;

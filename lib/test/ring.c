@@ -196,7 +196,7 @@ Test(mpmc, handles_are_counted_and_reused)
     lade_mpmc_destroy(ring);
 }
 
-Test(mpmc, capacity_is_exact_and_order_is_kept_whoever_pushes_and_pops)
+Test(mpmc, capacity_is_exact_and_order_is_kept_for_all_handles)
 {
     for (size_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
         uint64_t capacity = capacities[c], in = 0, out = 0, word = 0;

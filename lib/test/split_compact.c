@@ -23,7 +23,7 @@ static struct lade_split *compact(enum lade_split_store store, uint64_t capacity
 
 static const enum lade_split_store stores[] = {LADE_SPLIT_COMPACT, LADE_SPLIT_ARRAYS};
 
-Test(split_compact, answers_last)
+Test(split_compact, results_last)
 {
     enum { N = 20000 };
     static unsigned char first[N];
@@ -195,7 +195,7 @@ Test(split_compact, the_published_share_is_off_as_theory_predicts)
 }
 
 /* Also items whose step would give a short cycle if the number of words had divisors. */
-Test(split_compact, room_is_found_when_there_is_some)
+Test(split_compact, a_slot_is_found_when_there_is_one)
 {
     enum { CAPACITY = 60 }; /* 12 words before rounding to a prime */
     unsigned part, refused = 0;
@@ -210,7 +210,7 @@ Test(split_compact, room_is_found_when_there_is_some)
     cr_assert_eq(refused, 0, "%u", refused);
 }
 
-Test(split_compact, full_is_said)
+Test(split_compact, full_is_returned)
 {
     struct lade_split *s = compact(LADE_SPLIT_COMPACT, 1, false, 1, 1);
     unsigned part, taken = 0;

@@ -262,7 +262,7 @@ Test(table, many_keys_at_once_give_the_same_as_single_ones)
     lade_table_destroy(t);
 }
 
-Test(table, a_batch_finds_keys_in_each_cell_of_a_line_and_behind_it)
+Test(table, a_batch_finds_keys_in_each_cell_of_a_line_and_after_it)
 {
     struct lade_table *t = make((struct lade_table_config){.hash = &plain});
     uint64_t keys[20], values[20];
@@ -364,7 +364,7 @@ Test(table, reserved_cells_are_used_without_growing)
 }
 
 /* Large arrays count one cell of 64: forty seeds, since a single one may be lucky. */
-Test(table, room_that_is_counted_by_samples_is_enough)
+Test(table, space_that_is_counted_by_samples_is_enough)
 {
     for (uint64_t seed = 0; seed < 40; seed++) {
         const uint64_t keys = seed % 2 ? 100000 : 40000;

@@ -432,7 +432,7 @@ Test(loader_faults, cancel_ends_the_waiting)
     }
 }
 
-static int look_at_signals(void *context, uint64_t i)
+static int check_signals(void *context, uint64_t i)
 {
     sigset_t mask;
     bool *good = context;
@@ -447,7 +447,7 @@ static int look_at_signals(void *context, uint64_t i)
 Test(loader_faults, signals_are_blocked_in_workers)
 {
     bool good = false;
-    struct lade_source *source = numbers_with(10, look_at_signals, &good);
+    struct lade_source *source = numbers_with(10, check_signals, &good);
     struct lade_loader_config config = {.source = source, .batch = 10, .threads = 1, .epochs = 1};
     struct lade_loader *l = open_loader(&config);
     struct lade_batch b = next_of(l);

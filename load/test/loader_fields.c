@@ -944,7 +944,7 @@ static uint64_t always_two(uint64_t i)
 }
 
 /* A plan reads about as many samples as its batch takes, not config.batch of them. */
-Test(loader_fields, plans_look_at_few_samples)
+Test(loader_fields, plans_read_few_samples)
 {
     enum { COUNT = 20000, BATCHES = 50 };
     struct sequences s = {always_two, never};

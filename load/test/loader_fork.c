@@ -89,13 +89,13 @@ Test(loader_fork, a_child_gets_an_error_at_once_and_frees, .timeout = 60)
     leave_each(false);
 }
 
-Test(loader_fork, workers_inside_functions_of_the_user_are_not_waited_for, .timeout = 60)
+Test(loader_fork, workers_inside_user_callbacks_are_not_waited_for, .timeout = 60)
 {
     leave_each(true);
 }
 
 /* The consumer's position is in the child's memory. */
-static void look_at_state(void *context)
+static void read_state(void *context)
 {
     struct lade_loader *l = *(struct lade_loader **)context;
     char *state = state_of(l);
@@ -114,7 +114,7 @@ Test(loader_fork, a_child_knows_the_state, .timeout = 60)
     void *context[2] = {l, state_of(l)};
 
     lade_loader_release(l, &batch);
-    cr_assert(child_runs(look_at_state, context));
+    cr_assert(child_runs(read_state, context));
     free(context[1]);
     lade_loader_destroy(l);
     lade_source_close(source);

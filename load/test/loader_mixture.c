@@ -64,7 +64,7 @@ static void expect_law(const uint64_t (*got)[2], uint64_t count, const uint32_t 
     }
 }
 
-Test(loader_mixture, each_rule_of_the_end_delivers_what_it_says)
+Test(loader_mixture, each_rule_of_the_end_delivers_what_it_states)
 {
     for (int end = LADE_MIXTURE_REPEAT; end <= LADE_MIXTURE_STOP; end++) {
         struct lade_source *source = mix(3, three, by, (enum lade_mixture_end)end);

@@ -292,7 +292,7 @@ Test(loader_state, damage)
 }
 
 /* The text is cut to the size of the buffer; the returned size is always the full one. */
-Test(loader_state, room)
+Test(loader_state, size_of_the_buffer)
 {
     struct lade_source *source = numbers(COUNT);
     const struct lade_loader_config config = {.source = source, .batch = 5, .threads = 1};

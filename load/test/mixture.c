@@ -133,7 +133,7 @@ static void expect_end(const struct lade_mixture *m, uint64_t from, const uint64
     lade_mixture_law_free(&law, NULL);
 }
 
-Test(mixture, an_epoch_ends_as_each_rule_says)
+Test(mixture, an_epoch_ends_as_each_rule_states)
 {
     struct lade_random random;
 

@@ -19,7 +19,7 @@ static void setup(void)
     assert(put(0, 4) == LADE_OK);
     assert(put(0, 9) == LADE_OK && draw(0) == 9);
     /* The second group is known to be empty. */
-    assert(look_at_group(bag, 1, true) == 0);
+    assert(scan_group(bag, 1, true) == 0);
 }
 
 /* Scans the groups at once: a random probe would find the slot, whatever the state of its group. */

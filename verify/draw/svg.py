@@ -38,7 +38,7 @@ def short(text: str, characters: int) -> str:
 
 
 def fold(text: str, characters: int) -> list[str]:
-    """Lines of at most so many characters, broken at spaces."""
+    """Lines of at most N characters, broken at spaces."""
     lines = [""]
     for word in text.split():
         if lines[-1] and len(lines[-1]) + 1 + len(word) > characters:

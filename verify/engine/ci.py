@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 WORDS = {0: "pass", 2: "not built", 3: "bound", 4: "internal error", 5: "not modelled", 6: "vacuous", 42: "error"}
 REPORTS = ("--sarif", "--junit", "--summary", "--pictures")
-POLL = 0.3  # seconds between two looks at the files
+POLL = 0.3  # seconds between two checks of the files
 
 
 class Row:
@@ -128,7 +128,7 @@ def annotation(row):
 
 
 def each(script, options, args, reports):
-    """Explores every FILE among the arguments as a program of its own; returns the exit code."""
+    """Explores every FILE among the arguments as a separate program; returns the exit code."""
     files = [a for a in args if a.endswith((".c", ".cc", ".cpp", ".cxx"))]
     flags = [a for a in args if a not in files]
     if not files:

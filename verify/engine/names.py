@@ -16,7 +16,7 @@ MOST = 4096  # scalars of one variable
 DIE = re.compile(r" <(\w+)><(\w+)>: Abbrev Number: \d+ \(DW_TAG_(\w+)\)")
 ATTRIBUTE = re.compile(r"    <\w+>\s+DW_AT_(\w+)\s*: (.*)")
 THROUGH = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
-WHOLE = re.compile(r"(pthread|mtx|cnd|sem|once|tss)_")  # opaque: their parts say nothing
+WHOLE = re.compile(r"(pthread|mtx|cnd|sem|once|tss)_")  # opaque: their parts mean nothing to a reader
 ALLOCATES = re.compile(r"\b(?:malloc|calloc|realloc|aligned_alloc)\s*\(")
 ASSIGNS = re.compile(r"(\w+)\s*=\s*(?:\([^()]*\)\s*)?(?:malloc|calloc|realloc|aligned_alloc)\s*\(")
 NEW = re.compile(r"(?:\b(\w+)\s*[=({]\s*)?\bnew\s*(?:\([^()]*\)\s*)?(?:\w+::)*(\w+)")

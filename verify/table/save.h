@@ -49,7 +49,7 @@ static void setup(void)
 }
 
 /* The length in the header, to distinguish content from headers. */
-static void look_at_head(const unsigned char *head)
+static void check_head(const unsigned char *head)
 {
     uint64_t count = lade_read_number(head, 4), keys = lade_read_number(head + 4, 4);
 
@@ -82,7 +82,7 @@ static int get_any(void *context, void *bytes, size_t size)
     __CPROVER_havoc_object(bytes); /* bytes after them do not matter */
     given += size;
     if (is_head)
-        look_at_head(bytes);
+        check_head(bytes);
     else if (is_content)
         content -= size;
     return LADE_OK;

@@ -252,7 +252,7 @@ struct thread {
     int shots, stores; /* how many of those at the end */
     struct touch *touch; /* all plain accesses, since it last changed something */
     int touches, touch_room;
-    char *stack_low, *stack_high; /* addresses of its own, for locals; none where both are equal */
+    char *stack_low, *stack_high; /* separate addresses, for locals; none where both are equal */
     void *result;
     int creator;
     bool detached, joined;

@@ -125,7 +125,7 @@ static bool may_revisit(int read, int w)
 
 static void push_revisits(int w)
 {
-    if (options.search) /* which goes through no alternatives in order */
+    if (options.search) /* which tries no alternatives in order */
         return;
     for (int r = ev(w)->prev; r >= 0; r = ev(r)->prev)
         if (ev(r)->kind == E_READ && !in_clock(&ev(w)->porf, ev(r)) && may_revisit(r, w))

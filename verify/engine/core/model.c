@@ -75,7 +75,7 @@ static bool succeeds(const struct event *e)
     case OP_TAKE:
     case OP_TRYTAKE:
         return e->value != 0;
-    case OP_SIGNAL: /* that of a futex is ordered with waits that begin later, also if it wakes nobody */
+    case OP_SIGNAL: /* that of a futex is ordered with waits that begin later, also if it wakes none */
         return e->value != 0 || e->order == ACQ_REL;
     case OP_SLEEP: /* the thread leaves the set by itself */
         return (e->flags & F_SPURIOUS) != 0;

@@ -512,7 +512,7 @@ bool race_any_atomic(uintptr_t addr, size_t size)
     return r && any_atomic(r, addr, size);
 }
 
-/* The bytes are no longer an atomic location. */
+/* The bytes stop being an atomic location. */
 void race_forget(uintptr_t addr, size_t size)
 {
     struct region *r = region_of(addr);

@@ -19,9 +19,9 @@ struct found found;
 static uint64_t state;
 static int priority[MAX_THREADS];
 static struct {
-    uint32_t old, place, change; /* one step in so many; 0 never */
+    uint32_t old, place, change; /* one step in N; 0 never */
 } rate;
-static bool forced; /* no thread can go on: those that wait are let into their waits */
+static bool forced; /* no thread can continue: those that wait are let into their waits */
 
 /* SplitMix64 (Steele, Lea, Flood, 2014). */
 static uint64_t draw(void)
@@ -57,7 +57,7 @@ static void begin_run(void)
 
 /* ---- what the next step is ---- */
 
-/* Whether the parked thread may go on. One that waits may not, until that ends, or until no other thread can go on. */
+/* Whether the parked thread may continue. One that waits may not, until that ends, or until no other thread can continue. */
 bool search_goes(struct thread *t)
 {
     if (!t->decided && options.spin)
@@ -105,7 +105,7 @@ int search_picks(const struct event *e, int count, bool values)
     if (values)
         return (int)below((uint32_t)count + 1);
     if ((e->flags & F_WAITS) && forced && !e->extra)
-        return count; /* it waits for ever, unless for no reason */
+        return count; /* it waits forever, unless for no reason */
     if (!(e->flags & F_WAITS) && !one_in(e->kind == E_READ ? rate.old : rate.place))
         return count;
     return (int)below((uint32_t)count);

@@ -186,7 +186,7 @@ static bool in_turn(const struct event *e)
     return !(e->kind == E_READ && (e->flags & F_RMW)) || in_turn(ev(G->thread[e->thread].at[e->index + 1]));
 }
 
-/* How well the next event of the thread fits: 0 not possible yet, 1 a load or store comes too late or too early, 2 in turn. */
+/* How well the next event of the thread fits: 0 not possible yet, 1 a load or store comes too late or too early, 2 in order. */
 static int fits(int t)
 {
     if (done[t] >= G->thread[t].count)
@@ -385,7 +385,7 @@ static void signal_sentence(char *out, size_t room)
         return;
     for (int x = G->place[e->loc].last; x >= 0; x = ev(x)->prev)
         if (ev(x)->op == OP_SIGNAL && ev(x)->kind == E_READ && !(ev(x)->flags & F_RMW)) {
-            snprintf(out, room, "the %s at %s (T%d) woke nobody: the thread that waits at %s (T%d) had not begun to wait; change the "
+            snprintf(out, room, "the %s at %s (T%d) woke no thread: the thread that waits at %s (T%d) had not begun to wait; change the "
                      "condition, and check it before the wait, under the mutex",
                      ev(x)->operand ? "signal" : "broadcast", where(ev(x)->pc), ev(x)->thread, where(e->pc), e->thread);
             return;

@@ -53,7 +53,7 @@ DELETE_3(X(_ZdaPvmSt11align_val_t))
 DELETE_3(X(_ZdlPvSt11align_val_tRKSt9nothrow_t))
 DELETE_3(X(_ZdaPvSt11align_val_tRKSt9nothrow_t))
 
-/* ---- static variables of functions: byte 0 says whether it is initialised, bytes 4 to 7 are a lock ---- */
+/* ---- static variables of functions: byte 0: whether it is initialised, bytes 4 to 7 are a lock ---- */
 
 int X(__cxa_guard_acquire)(char *guard)
 {
@@ -83,7 +83,7 @@ static void *run_state(void *state)
     return NULL;
 }
 
-/* thread::_M_start_thread(unique_ptr<_State>, void (*)()): the pointer comes by reference and is taken. */
+/* thread::_M_start_thread(unique_ptr<_State>, void (*)()): the pointer is passed by reference and is taken. */
 void X(_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE)(unsigned long *id, void **state, void *unused)
 {
     uint64_t pc = PC;

@@ -2,10 +2,10 @@
 /*
  * The system call futex, on which std::atomic::wait, latches, barriers and semaphores are built, and lib/futex.c.
  *
- * The threads that wait at a word are a set, as for a condition variable, in a location of its own. A wait enters the
+ * The threads that wait at a word are a set, as for a condition variable, in a separate location. A wait enters the
  * set, loads the word, and sleeps if the word has the expected value; a wake takes threads out of the set. Entering and
  * waking are ordered by that location as in the kernel by the lock of its queue: what was stored before a wake that found
- * nobody is seen by the load of a wait that enters later. The load comes after a full fence, as in the kernel. A wait that
+ * no thread is seen by the load of a wait that enters later. The load comes after a full fence, as in the kernel. A wait that
  * is woken synchronises with nothing.
  */
 #include "calls.h"

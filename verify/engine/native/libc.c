@@ -421,7 +421,7 @@ _Noreturn void lade_explore_unseen(const char *what)
     abort();
 }
 
-/* What programs tell the sanitizer about their fences, which are modelled here. */
+/* How programs describe their fences to the sanitizer, which are modelled here. */
 void X(AnnotateHappensBefore)(const char *file, int line, const volatile void *p) { (void)file, (void)line, (void)p; }
 void X(AnnotateHappensAfter)(const char *file, int line, const volatile void *p) { (void)file, (void)line, (void)p; }
 void __tsan_acquire(void *p) { (void)p; }

@@ -47,7 +47,7 @@ static void *reserve_anywhere(size_t size)
 }
 
 /*
- * The threads that wait at a word (futex.c) are a location of their own, in memory that has the place of each word and
+ * The threads that wait at a word (futex.c) are a separate location, in memory that has the place of each word and
  * nothing else.
  */
 static char *queues[2];

@@ -191,7 +191,7 @@ int X(pthread_barrier_init)(pthread_barrier_t *b, const pthread_barrierattr_t *a
     bool stack = shadow_on_stack((uintptr_t)b);
 
     if (a || !n)
-        fail(ERR_UNSUPPORTED, PC, (uintptr_t)b, "barrier attributes, or a barrier for nobody");
+        fail(ERR_UNSUPPORTED, PC, (uintptr_t)b, "barrier attributes, or a barrier for no thread");
     if (!stack && shadow_owner((uintptr_t)b) >= 0 && rounds_of(b, false, PC)->size)
         fail(ERR_MUTEX, PC, (uintptr_t)b, "a barrier is initialised twice");
     unsigned first = (unsigned)ask(OP_ARRIVE, b, 4, 0, RELAXED, 0, PC);

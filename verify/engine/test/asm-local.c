@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Empty assembly that changes only what nobody else can reach is allowed.
+ * Empty assembly that changes only what no other thread can reach is allowed.
  * expect: pass 1
  */
 static int data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nobody passes a barrier before all have come.
+ * No thread passes a barrier before all have come.
  *
  * expect: pass 2
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A store by an instruction of its own has no hook.
+ * A store by a special instruction has no hook.
  * expect: unsupported
  */
 #include <emmintrin.h>

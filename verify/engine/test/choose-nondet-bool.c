@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Boolean has two values, whatever --nondet says.
+ * A Boolean has two values, whatever --nondet is.
  *
  * expect: pass 2
  * options: --nondet 5:9

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A loop that ends when a choice says so does not wait for ever, even if nobody else is left.
+ * A loop that ends when a choice decides so does not wait forever, even if no other thread is left.
  *
  * expect: pass
  */

@@ -3,7 +3,7 @@
  * Lost wake-up: the condition changes, and the signal comes, between the check and the wait.
  *
  * expect: error deadlock
- * says: woke nobody
+ * says: woke no thread
  */
 #include <pthread.h>
 #include <stdatomic.h>

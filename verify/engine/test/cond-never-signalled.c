@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nobody signals: that a spurious wake-up would rescue the waiter does not count.
+ * No thread signals: that a spurious wake-up would rescue the waiter does not count.
  *
  * expect: error deadlock
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Without spurious wake-ups the same program passes, and the verdict says what was left out.
+ * Without spurious wake-ups the same program passes, and the verdict names what was left out.
  *
  * options: --no-spurious
  * expect: weaker

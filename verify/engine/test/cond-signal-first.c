@@ -3,7 +3,7 @@
  * A signal before the wait is not kept.
  *
  * expect: error deadlock
- * says: woke nobody
+ * says: woke no thread
  */
 #include <pthread.h>
 

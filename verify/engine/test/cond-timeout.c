@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A wait with a deadline may time out, so nobody need signal; and the caller must check.
+ * A wait with a deadline may time out, so no thread has to signal; and the caller must check.
  *
  * expect: weaker
  * says: the clock stands still

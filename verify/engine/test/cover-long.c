@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A name that there is no room for is refused, not cut.
+ * A name that does not fit is refused, not cut.
  *
  * expect: unsupported
  * says: explore_cover takes

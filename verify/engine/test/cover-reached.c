@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The place that one of two values leads to is reached, and said so.
+ * The place that one of two values leads to is reached, and reported.
  *
  * expect: pass 2
  * says: covered: new value

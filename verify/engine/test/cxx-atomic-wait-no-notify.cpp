@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nobody wakes the thread that sleeps already.
+ * No thread wakes the one that sleeps already.
  * expect: error deadlock 20
  */
 #include <atomic>

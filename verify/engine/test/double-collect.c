@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two equal collects in a row: the loop goes on only while values change, and every value must be tried.
+ * Two equal collects in a row: the loop continues only while values change, and every value must be tried.
  *
  * expect: pass 3
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread ends the process: whoever joins it does not come back. The other one may be done before.
+ * A thread ends the process: a thread that joins it does not come back. The other one may be done before.
  * expect: pass 2
  */
 #include <assert.h>

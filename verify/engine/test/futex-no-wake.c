@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The word changes, but nobody wakes the thread.
+ * The word changes, but no thread wakes the one that waits.
  * expect: error deadlock 29
  */
 #include <linux/futex.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A waiting loop with a plain store: nobody sets x when T1 sees y.
+ * A waiting loop with a plain store: no thread sets x when T1 sees y.
  *
  * expect: error livelock
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A waiting loop that nobody releases.
+ * A waiting loop that no thread releases.
  *
  * expect: error livelock
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The failed iteration loads a local of its own thread; nothing orders that before the store of another one.
+ * The failed iteration loads a local of the same thread; nothing orders that before the store of another one.
  *
  * expect: error race
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Main ends by pthread_exit, not by a return: the process lives on, and the thread waits for ever.
+ * Main ends by pthread_exit, not by a return: the process lives on, and the thread waits forever.
  * expect: error livelock
  */
 #include <pthread.h>

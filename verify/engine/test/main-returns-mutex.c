@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Main returns and nobody joins the thread. It has the mutex before main or after main, to its end; that it still waits when
- * main has unlocked is not an execution of its own.
+ * Main returns and does not join the thread. It has the mutex before main or after main, to its end; that it still waits when
+ * main has unlocked is not a separate execution.
  * expect: pass 2
  */
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that nobody joins runs to its end: it races with main.
+ * A thread that is not joined runs to its end: it races with main.
  * expect: error race
  */
 #include <pthread.h>

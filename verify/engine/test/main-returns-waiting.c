@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process ends when main returns: with a thread in a loop, one at a mutex, and one that joins another. Nobody joined them,
+ * The process ends when main returns: with a thread in a loop, one at a mutex, and one that joins another. They were not joined,
  * and what they hold is no leak.
  * expect: pass 1
  */

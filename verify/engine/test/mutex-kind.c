@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutexes of another kind are refused, also when their initialiser says so.
+ * Mutexes of another kind are refused, also when their initialiser chooses it.
  * expect: unsupported
  */
 #define _GNU_SOURCE

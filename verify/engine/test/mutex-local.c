@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lay in a mutex before it was initialised says nothing about its kind.
+ * What lay in a mutex before it was initialised does not decide its kind.
  * expect: pass 1
  */
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trylock fails only while somebody holds the mutex.
+ * trylock fails only while a thread holds the mutex.
  *
  * expect: pass 3
  */

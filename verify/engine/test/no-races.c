@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Without races plain values are those of one order: the pass says so.
+ * Without races plain values are those of one order: the pass states that.
  *
  * options: --no-races
  * expect: weaker 1

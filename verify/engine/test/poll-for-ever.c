@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nobody sets what the loop polls for.
+ * No thread sets what the loop polls for.
  *
  * expect: error livelock
  */

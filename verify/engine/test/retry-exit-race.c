@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pop that fails has loaded a.next. It then takes b and says so relaxed: a store to a.next races with the load in the
+ * A pop that fails has loaded a.next. It then takes b and announces that relaxed: a store to a.next races with the load in the
  * iteration that failed.
  *
  * expect: error race 23 31

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A retry that stores what nobody stores who succeeds at once: the memory differs, so it is not left out.
+ * A retry that stores what a success at once does not store: the memory differs, so it is not left out.
  *
  * expect: error assertion 34
  */

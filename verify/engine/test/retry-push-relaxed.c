@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The push does not release: who finds the node loads what the last failed compare-exchange stored to it.
+ * The push does not release: a thread that finds the node loads what the last failed compare-exchange stored to it.
  *
  * expect: error race 39 19
  */

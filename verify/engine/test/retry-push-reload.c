@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A push that loads the top again: a retry stores to a node that nobody else knows, and is left out. Three nodes, six orders.
+ * A push that loads the top again: a retry stores to a node that no other thread knows, and is left out. Three nodes, six orders.
  *
  * expect: pass 6
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A retry stores atomically, and somebody loads what the iteration that failed has stored.
+ * A retry stores atomically, and another thread loads what the iteration that failed has stored.
  *
  * expect: error assertion
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A retry stores to shared memory, plainly, what somebody else loads.
+ * A retry stores to shared memory, plainly, what another thread loads.
  *
  * expect: error race 30 19
  */

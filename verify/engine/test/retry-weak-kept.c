@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A compare-exchange that fails for no reason again and again, behind a plain store, while an iteration is kept for its
- * accesses: each failure is a retry of the one before it, so that the thread does not go on for ever.
+ * accesses: each failure is a retry of the one before it, so that the thread does not continue forever.
  *
  * expect: pass 4
  * options: --max-events 100

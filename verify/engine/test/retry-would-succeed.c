@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A compare-exchange fails, and a load behind it reads what it had expected. Had the compare-exchange read that, it would not
+ * A compare-exchange fails, and a later load reads what it had expected. Had the compare-exchange read that, it would not
  * have failed: no execution without the load is like this one.
  *
  * expect: error assertion 35

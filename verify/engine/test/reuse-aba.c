@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Treiber's pop: between its look at the top and its exchange both nodes go away, and a new one has the
+ * Treiber's pop: between its load of the top and its exchange both nodes go away, and a new one has the
  * address of the first. The exchange succeeds and puts the freed second node on top.
  * expect: error use-after-free 63 44
  * options: --reuse

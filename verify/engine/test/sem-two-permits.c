@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A semaphore with two permits excludes nobody.
+ * A semaphore with two permits excludes no thread.
  *
  * expect: error race
  */

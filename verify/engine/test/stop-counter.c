@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A counter with compare-exchange is lock-free: whoever is stopped, the others finish.
+ * A counter with compare-exchange is lock-free: whichever thread is stopped, the others finish.
  *
  * expect: pass 2
  * options: --stop-threads

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads wait for a lock that nobody will release.
+ * Two threads wait for a lock that no thread will release.
  * expect: error livelock
  */
 #include <pthread.h>

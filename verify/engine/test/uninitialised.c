@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A load of heap memory that nobody stored to.
+ * A load of heap memory that no thread stored to.
  *
  * expect: error uninitialised
  */

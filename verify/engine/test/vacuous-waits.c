@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Without a look at progress, waiting for ever is no error, but it is no pass either.
+ * Without a check of progress, waiting forever is no error, but it is no pass either.
  * expect: vacuous 0
  * options: --no-liveness
  * says: every one waits

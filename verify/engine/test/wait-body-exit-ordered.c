@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Here the answer is acquired, so that the failed iteration comes before the store.
+ * Here the load of the flag acquires, so that the failed iteration comes before the store.
  *
  * expect: pass 1
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A failed iteration loads data, the loop ends, and only then the other thread stores to data. It has seen the answer, but
+ * A failed iteration loads data, the loop ends, and only then the other thread stores to data. It has seen the change, but
  * relaxed: an iteration that fails must also be followed by one that succeeds.
  *
  * expect: error race 19 28

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The iteration loads a local of its own, and another thread stores to it after the loop has ended.
+ * The iteration loads a local of the same thread, and another thread stores to it after the loop has ended.
  *
  * expect: error race 36 19
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The iteration loads a local of its own, which another thread stores to.
+ * The iteration loads a local of the same thread, which another thread stores to.
  *
  * expect: error race 30 19
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The value that the loop waits for is overwritten: it may miss it, and waits for ever.
+ * The value that the loop waits for is overwritten: it may miss it, and waits forever.
  *
  * expect: error livelock
  */

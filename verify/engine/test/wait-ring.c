@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everybody waits for somebody else.
+ * Each thread waits for another one.
  *
  * expect: error livelock
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The error needs a loop that waited to go on: the last ticket belongs to the first thread.
+ * The error needs a loop that waited to continue: the last ticket belongs to the first thread.
  *
  * expect: error assertion
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A loop that makes progress for ever is cut at the number that --unroll gives, and named.
+ * A loop that makes progress forever is cut at the number that --unroll gives, and named.
  *
  * expect: bound
  * options: --unroll 5

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A line that no execution comes to cannot be weakened: what came out would be no answer.
+ * A line that no execution comes to cannot be weakened: the result would mean nothing.
  *
  * expect: exit 2
  * options: --weaken weaken-nothing.c:18=relaxed
