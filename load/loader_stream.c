@@ -217,7 +217,8 @@ void lade_stream_work(struct lade_worker *w)
     bool continues = true;
 
     if (!w->bag && lade_bag_join(l->bag, &w->bag) != LADE_OK)
-        continues = fail(w, lade_fail(&w->error, LADE_LIMITED, NULL, LADE_NO_OFFSET, "too many workers for the buffer"));
+        continues =
+            fail(w, lade_fail(&w->error, LADE_LIMITED, NULL, LADE_NO_OFFSET, "too many workers for the buffer"));
     if (continues && !w->ids && !(w->ids = lade_heap_get(l->config.alloc, (size_t)l->config.batch, sizeof *w->ids)))
         continues = fail(w, lade_fail(&w->error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory in a worker"));
     if (continues && lade_source_info(l->config.source)->count == LADE_ENDLESS) {
