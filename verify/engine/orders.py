@@ -101,7 +101,7 @@ class Program:
                     found[which].add("several")
 
     def find_slots(self):
-        """The slots of all calls that any run has executed, from as few callers as tell their orders apart."""
+        """The slots of all calls that any run has executed, from as few callers as distinguish their orders."""
         self.own, self.several = {}, set()
         for call, chains in self.sites.items():
             for extra in range(DEPTH + 1):

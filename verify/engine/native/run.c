@@ -277,7 +277,7 @@ void program_resume(struct thread *t, word answer)
         t->deepest = (char *)t->sp - HOOKS < t->stack_low + 4096 ? t->stack_low + 4096 : (char *)t->sp - HOOKS;
 }
 
-/* A late store has no call of its own. */
+/* A late store has no separate call. */
 void program_callers(const struct thread *t, uint64_t out[CALLERS])
 {
     memset(out, 0, CALLERS * sizeof *out);
