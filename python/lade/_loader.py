@@ -5,6 +5,7 @@ import atexit
 import importlib.resources
 import itertools
 import json
+import operator
 import os
 import struct
 import weakref
@@ -162,7 +163,10 @@ class Loader(_lade.Loader):
         """loader[a:b] is an iterator over the batches a to b - 1 of what a loop yields; those before are read, too."""
         if not isinstance(key, slice) or key.step not in (None, 1):
             raise TypeError("a loader is sliced, as loader[10:20], with step 1")
-        return itertools.islice(iter(self), key.start or 0, key.stop)
+        first, end = (None if bound is None else operator.index(bound) for bound in (key.start, key.stop))
+        if min(first or 0, end or 0) < 0:
+            raise ValueError("a slice of a loader counts from the next batch: a bound cannot be negative")
+        return itertools.islice(iter(self), first, end)
 
     def state_dict(self):
         """The position after the last batch, as a dict that JSON can hold."""

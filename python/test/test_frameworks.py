@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-# imports: torch accelerate lightning transformers
 """accelerate, Lightning and the Hugging Face Trainer in two processes: a checkpoint in mid-epoch loses and repeats nothing."""
 
 import glob
@@ -20,7 +19,7 @@ def train(framework, folder, stop, processes):
         raise AssertionError(run.stdout[-4000:] + run.stderr[-8000:])
 
 
-class Checkpoints(unittest.TestCase):
+class Checkpoints:
     def check(self, framework, then=2):
         with tempfile.TemporaryDirectory() as folder:
             train(framework, folder, 6, 2)
@@ -32,16 +31,25 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual([len(seen[f"seen-6-{rank}"]) for rank in range(2)], [6, 6])
         self.assertEqual(sorted(i for steps in seen.values() for step in steps for i in step), list(range(120)))
 
-    def test_accelerate(self):
+
+# imports: torch accelerate
+class Accelerate(Checkpoints, unittest.TestCase):
+    def test_checkpoint(self):
         self.check("accelerate")
 
-    def test_accelerate_with_another_number_of_ranks(self):
+    def test_another_number_of_ranks(self):
         self.check("accelerate", then=3)
 
-    def test_lightning(self):
+
+# imports: torch lightning
+class Lightning(Checkpoints, unittest.TestCase):
+    def test_checkpoint(self):
         self.check("lightning")
 
-    def test_trainer(self):
+
+# imports: torch transformers accelerate
+class Trainer(Checkpoints, unittest.TestCase):
+    def test_checkpoint(self):
         self.check("trainer")
 
 

@@ -186,6 +186,22 @@ class Epochs(unittest.TestCase):
                     break
             self.assertEqual(sorted(ids(head + list(loader))), list(range(100)))
 
+    def test_slices(self):
+        make = lambda: lade.Loader("synthetic:count=100,shape=4", batch=10)
+        with make() as loader:
+            epoch = [ids([batch]) for batch in loader]
+        for part in (slice(3, 6), slice(4), slice(8, None), slice(None), slice(5, 2), slice(7, 30), slice(np.int64(1), 3, 1)):
+            with self.subTest(part), make() as loader:
+                self.assertEqual([ids([batch]) for batch in loader[part]], epoch[part])
+        with make() as loader:  # what a slice leaves is what the next one counts from
+            self.assertEqual([ids([batch]) for batch in loader[2:4]] + [ids([batch]) for batch in loader[:3]], epoch[2:7])
+            self.assertEqual([ids([batch]) for batch in loader], epoch[7:])
+            for key, error, text in [(3, TypeError, r"loader\[10:20\]"), (slice(0, 9, 2), TypeError, "with step 1"), ("a", TypeError, "sliced"),
+                                     (slice(-3, None), ValueError, "cannot be negative"), (slice(0, -1), ValueError, "cannot be negative"),
+                                     (slice(1.5, None), TypeError, "float"), (slice(None, "b"), TypeError, "str")]:
+                with self.subTest(key), self.assertRaisesRegex(error, text):
+                    loader[key]
+
     def test_epochs_are_limited(self):
         with lade.Loader("synthetic:count=100,shape=4", batch=10, epochs=2) as loader:
             self.assertEqual([len(list(loader)) for _ in range(4)], [10, 10, 0, 0])
@@ -214,6 +230,47 @@ class Epochs(unittest.TestCase):
                 loader.load_state_dict({"lade": "nonsense"})
         with self.assertRaises(lade.ConflictError):
             make(batch=50, seed=2, state=state)
+
+
+class Parts(unittest.TestCase):
+    """A split and shards: each rank keeps a bit for each sample, and delivers its share of the part."""
+
+    def setUp(self):
+        self.split = lade.Split([3, 1], seed=5)
+        self.members = {part: [i for i in range(1000) if self.split.route(i) == part] for part in range(2)}
+
+    def ranks(self, count, **options):
+        for rank in range(count):
+            with lade.Loader(np.arange(1000), batch=7, split=self.split, shard=rank, shards=count, **options) as loader:
+                yield [ids([batch]) for batch in loader], loader
+
+    def test_ranks_share_a_part(self):
+        for part, members in self.members.items():
+            for count in (1, 3, 8):
+                with self.subTest(part=part, ranks=count):
+                    seen = [sum(batches, []) for batches, _ in self.ranks(count, part=part)]
+                    self.assertEqual({len(rank) for rank in seen}, {len(members) // count})
+                    self.assertEqual(len({i for rank in seen for i in rank} & set(members)), len(members) // count * count)
+                    padded = [sum(batches, []) for batches, _ in self.ranks(count, part=part, pad=True)]
+                    self.assertEqual({len(rank) for rank in padded}, {-(-len(members) // count)})
+                    self.assertEqual(sorted({i for rank in padded for i in rank}), members)
+
+    def test_order_is_that_of_one_rank(self):
+        (whole, _), = self.ranks(1)
+        for count in (2, 5):
+            shares = [sum(batches, []) for batches, _ in self.ranks(count)]
+            self.assertEqual([i for row in zip(*shares) for i in row], sum(whole, [])[:len(shares[0]) * count])
+
+    def test_another_number_of_ranks_continues(self):
+        seen, states = [], []
+        for rank in range(3):
+            with lade.Loader(np.arange(1000), batch=7, split=self.split, shard=rank, shards=3) as loader:
+                seen += ids(list(loader[:4 + rank]))
+                states.append(loader.state_dict())
+        state = lade.ranks.join(states)
+        for batches, _ in self.ranks(1, state=state):
+            seen += sum(batches, [])
+        self.assertEqual(sorted(seen), self.members[0])
 
 
 class Errors(unittest.TestCase):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Many batches leave no memory behind; a process that is killed at any moment resumes with the same batches.
+"""Many batches leave no memory behind, by the counts of the allocators and the resident size; a process that is killed at any
+moment resumes with the same batches.
 
 LADE_FULL: 10^6 batches and 200 kills instead of 10^5 and 10. LADE_SEED: the seed of the moments.
 """
@@ -42,6 +43,12 @@ def allocated():
     return counts.uordblks + counts.hblkhd, sys.getallocatedblocks()
 
 
+def resident():
+    """Bytes of the process that are in memory (VmRSS)."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        return 1024 * int(next(line for line in file if line.startswith("VmRSS:")).split()[1])
+
+
 class Memory(unittest.TestCase):
     def use(self, loader, batches):
         for _ in range(batches // len(loader)):
@@ -53,11 +60,13 @@ class Memory(unittest.TestCase):
     def test_many_batches(self):
         with lade.Loader((np.zeros((1000, 8), np.float32), np.zeros(1000, np.int64)), batch=10) as loader:
             self.use(loader, 1000)
-            before = allocated()
+            before, resident_before = allocated(), resident()
             self.use(loader, BATCHES)
-            after = allocated()
+            after, resident_after = allocated(), resident()
         self.assertLess(after[0] - before[0], BATCHES)  # less than a byte for each batch
         self.assertLess(after[1] - before[1], BATCHES / 100)
+        print(f"VmRSS {resident_before >> 10} KiB, after {BATCHES} batches {resident_after >> 10} KiB", file=sys.stderr)
+        self.assertLess(resident_after - resident_before, 4 << 20)
 
     def test_many_kept_batches(self):
         with lade.Loader(np.zeros((1000, 8), np.float32), batch=10) as loader:

@@ -1,108 +1,115 @@
 # SPDX-License-Identifier: MIT
 """Ranks: the variables of launchers, and ranks that are killed while their number changes.
 
-LADE_FULL: 100 kills instead of 10. LADE_SEED: the seed of sizes and moments.
+Each of the two tests of class Kills kills 10 ranks or more (LADE_FULL: 100). LADE_SEED: the seed of sizes and moments.
 """
 
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
 
 import lade
 
-FULL = bool(os.environ.get("LADE_FULL"))
+KILLS = 100 if os.environ.get("LADE_FULL") else 10
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ranks_worker.py")
 NAMES = [name for pair in lade.ranks._LAUNCHERS for name in pair]
 
 
-class Rank:
+def start(rank, size, path, *args):
     """A process with torchrun's environment."""
-
-    def __init__(self, rank, size, *args):
-        environment = {key: value for key, value in os.environ.items() if key not in NAMES}
-        environment |= {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(size)}
-        self.process = subprocess.Popen([sys.executable, WORKER, *map(str, args)], env=environment, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def batch(self):
-        """The next one, or None at the end of the epoch."""
-        line = self.process.stdout.readline()
-        return json.loads(line) if line else None
-
-    def proceed(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-
-    def kill(self):
-        self.process.kill()
-        self.process.communicate()
+    environment = {key: value for key, value in os.environ.items() if key not in NAMES}
+    environment |= {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(size)}
+    return subprocess.Popen([sys.executable, WORKER, path, *map(str, args)], env=environment)
 
 
-def run(size, batch, samples, state, kills):
-    """Starts ranks, takes kills[r] batches of rank r, and kills it. Returns their batches; kills None: to the end."""
-    text = json.dumps(state)
-    ranks = [Rank(r, size, samples, batch, text) for r in range(size)]
-    taken = [[] for _ in ranks]
-    for r, rank in enumerate(ranks):
-        while kills is None or len(taken[r]) < kills[r]:
-            if taken[r]:
-                rank.proceed()
-            got = rank.batch()
-            if got is None:
-                break
-            taken[r].append(got)
-        rank.kill()
-    return taken
+def complete_lines(path):
+    """What a rank has saved, without the line that it was writing."""
+    if not os.path.exists(path):
+        return []
+    with open(path, "rb") as file:
+        return [json.loads(line) for line in file.read().split(b"\n")[:-1]]
 
 
-def in_order(taken):
-    """The ids of batches of all ranks as one rank has them: number x of the order is rank x mod R's."""
-    ids = [[i for got in rank for i in got["ids"]] for rank in taken]
-    return [i for row in zip(*ids) for i in row]
+def in_order(ids):
+    """The ids of all ranks as one rank has them: number x of the order is rank x mod R's."""
+    return [i for row in zip(*ids, strict=True) for i in row]
 
 
 class Kills(unittest.TestCase):
     def setUp(self):
-        self.seed = int(os.environ.get("LADE_SEED", time.time_ns() % 2**32))
-        self.random = random.Random(self.seed)
-        self.epochs = 10 if FULL else 1
+        seed = int(os.environ.get("LADE_SEED", time.time_ns() % 2**32))
+        print(f"LADE_SEED={seed}", file=sys.stderr)
+        self.random, self.kills = random.Random(seed), 0
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_ranks(self, size, batch, samples, state, to_the_end=False):
+        """Starts ranks and kills each at a random moment. Returns what each has saved: lines with ids and state."""
+        paths = [os.path.join(self.folder, f"rank{r}") for r in range(size)]
+        for path in paths:
+            if os.path.exists(path):
+                os.remove(path)
+        ranks = [start(r, size, path, samples, batch, json.dumps(state)) for r, path in enumerate(paths)]
+        if not to_the_end:
+            if self.random.random() < 0.75:  # otherwise also while they start
+                while not complete_lines(paths[0]) and ranks[0].poll() is None:
+                    time.sleep(0.001)
+            moments = sorted((self.random.uniform(0, 0.05), r) for r in range(size))
+            begin = time.monotonic()
+            for moment, r in moments:
+                time.sleep(max(0, begin + moment - time.monotonic()))
+                ranks[r].kill()
+        for rank in ranks:
+            self.assertIn(rank.wait(), (0, -signal.SIGKILL))
+            self.kills += rank.returncode == -signal.SIGKILL
+        return [complete_lines(path) for path in paths]
+
+    def last_states(self, lines, samples, state):
+        """Those of all ranks; that of a rank which was killed before its first batch is where it began."""
+        for r, saved in enumerate(lines):
+            if saved:
+                yield saved[-1]["state"]
+                continue
+            with lade.Loader(f"synthetic:count={samples},shape=1", seed=7, shard=r, shards=len(lines), state=state) as loader:
+                yield loader.state_dict()
 
     def test_ranks_at_different_batches(self):
-        """Each rank is killed after another number of batches; the states are joined."""
-        samples, state = 1801, None
-        for epoch in range(self.epochs):
+        """Each rank is killed at another moment; the states are joined. One rank ends each epoch, since several leave samples out."""
+        samples, state = 50021, None
+        while self.kills < KILLS:
             seen = []
-            for _ in range(5):
-                size = self.random.randint(1, 8)
-                taken = run(size, self.random.randint(3, 9), samples, state, [self.random.randint(1, 4) for _ in range(size)])
-                seen += [i for rank in taken for got in rank for i in got["ids"]]
-                state = lade.ranks.join([rank[-1]["state"] for rank in taken])
-            taken = run(1, 64, samples, state, None)
-            seen += in_order(taken)
-            state = lade.ranks.join([taken[0][-1]["state"]])
-            self.assertEqual(sorted(seen), list(range(samples)), f"LADE_SEED={self.seed}, epoch {epoch}")
+            for left in range(self.random.randint(1, 5), -1, -1):
+                size = self.random.randint(1, 8) if left else 1
+                lines = self.run_ranks(size, self.random.randint(3, 9) if left else 500, samples, state, to_the_end=not left)
+                seen += [i for saved in lines for line in saved for i in line["ids"]]
+                state = lade.ranks.join(list(self.last_states(lines, samples, state)))
+            self.assertEqual(sorted(seen), list(range(samples)))
 
     def test_ranks_in_step(self):
-        """All ranks are killed after as many batches; one state stands for all, and the global batches are those of one rank."""
-        samples, world, state = 5 * 840 + 405, 840, None  # 840 is a multiple of 1 to 8
+        """A checkpoint is after the last step that all ranks have made; one state stands for all. The global batches are those of
+        one rank."""
+        world, steps, state, epoch, got = 840, 60, None, 0, []  # 840 is a multiple of 1 to 8
+        samples = world * steps
         with lade.Loader(f"synthetic:count={samples},shape=1", batch=world, seed=7) as loader:
-            expected = [[batch.ids.tolist() for batch in loader] for _ in range(self.epochs)]
-        for epoch in range(self.epochs):
-            got = []
-            while len(got) < len(expected[epoch]) - 1:
-                size = self.random.randint(1, 8)
-                taken = run(size, world // size, samples, state, [1] * size)
-                got.append(in_order(taken))
-                state = lade.ranks.join([taken[self.random.randrange(size)][-1]["state"]])
-            taken = run(1, world, samples, state, None)
-            got.append(in_order(taken))
-            state = lade.ranks.join([taken[0][-1]["state"]])
-            self.assertEqual(got, expected[epoch], f"LADE_SEED={self.seed}, epoch {epoch}")
+            while self.kills < KILLS or epoch == 0 or got:
+                last = self.kills >= KILLS
+                size = 1 if last else self.random.randint(1, 8)
+                lines = self.run_ranks(size, world // size, samples, state, last)
+                done = min(map(len, lines))
+                if done > 0:
+                    got += [in_order([saved[step]["ids"] for saved in lines]) for step in range(done)]
+                    state = lade.ranks.join([self.random.choice(lines)[done - 1]["state"]])
+                if len(got) == steps:
+                    self.assertEqual(got, [batch.ids.tolist() for batch in loader], f"epoch {epoch}")
+                    epoch, got = epoch + 1, []
 
 
 class Detect(unittest.TestCase):

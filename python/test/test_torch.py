@@ -2,7 +2,6 @@
 # imports: torch
 """lade.torch: tensors, and the behaviours of stateful loaders (after what torchdata's tests cover), on both libraries."""
 
-import importlib.util
 import json
 import pickle
 import unittest
@@ -252,7 +251,7 @@ class OnLade(Stateful, unittest.TestCase):
                 loader.load_state_dict(state)
 
 
-@unittest.skipUnless(importlib.util.find_spec("torchdata"), "no torchdata")
+# imports: torch torchdata
 class OnTorchdata(Stateful, unittest.TestCase):
     """Without shuffling, whose state holds a tensor there."""
 
