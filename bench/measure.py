@@ -236,6 +236,7 @@ class Bench:
     def run(self, candidate):
         words = [*candidate.words, str(self.seconds)]
         if candidate.session:
+            candidate.session.ask(words)  # not counted: the system takes back the memory of programs that were idle
             answer = candidate.session.ask(words)
         else:
             answer = self.call([*(candidate.command or [self.program(candidate.program)]), *words], 60).stdout
