@@ -26,7 +26,7 @@ def signature_of_stub(node):
         if isinstance(arg, ast.arg):
             arg.annotation = None
     body = f"lambda {ast.unparse(node.args)}: None"
-    return inspect.signature(eval(body))  # of our own stub  # noqa: S307
+    return inspect.signature(eval(body))  # the text of our stub  # noqa: S307
 
 
 def parameters(signature, named=True):

@@ -263,7 +263,7 @@ static const struct access *partner(int t, int epoch, uintptr_t addr, bool need_
     return best;
 }
 
-/* A block whose allocation is not ordered before an access: what its thread has stored there since then says more. */
+/* A block whose allocation is not ordered before an access: what its thread has stored there since then is more precise. */
 static void stored_since(void)
 {
     for (int i = 0; i < shadow_logged; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory has the names of the program: members, indices, the pointer that a block is assigned to, or the expression of an
- * access where the allocation tells no type; a pointer to a structure is no pointer to its first member.
+ * access where the allocation shows no type; a pointer to a structure is no pointer to its first member.
  *
  * expect: error assertion
  */
