@@ -77,7 +77,7 @@ static int open_table(struct parts *p)
     if (count == LADE_ENDLESS)
         return wrong(p,
                      "--split-table needs a source with a fixed number of samples; for an endless source use --split");
-    int status = lade_split_load_limited(&table, p->table, NULL, p->memory << 20, &error), code = EXIT_DONE;
+    int status = lade_split_load_limited(&table, p->table, p->memory << 20, NULL, &error), code = EXIT_DONE;
     if (status == LADE_DAMAGED) {
         print_error("%s: %s: damaged at byte %llu", p->command, p->table, (big)error.offset);
         return EXIT_WRONG;

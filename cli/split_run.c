@@ -68,7 +68,7 @@ static uint64_t *quotas_for(const struct list *list, const struct options *o)
 static int load_table(struct lade_split **split, const char *path, const struct options *o, bool *absent)
 {
     struct lade_error error = {.offset = 0};
-    int status = lade_split_load_limited(split, path, NULL, o->memory << 20, &error);
+    int status = lade_split_load_limited(split, path, o->memory << 20, NULL, &error);
 
     if (status == LADE_LIMITED) {
         print_error("split: %s: it would take more than %llu MiB of memory; --memory raises the limit", path,

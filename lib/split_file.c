@@ -392,11 +392,11 @@ static int explain_load(struct lade_error *error, int status, const char *path, 
 int lade_split_load(struct lade_split **split, const char *path, const struct lade_alloc *alloc,
                     struct lade_error *error)
 {
-    return lade_split_load_limited(split, path, alloc, LADE_SPLIT_LOAD_BYTES, error);
+    return lade_split_load_limited(split, path, LADE_SPLIT_LOAD_BYTES, alloc, error);
 }
 
-int lade_split_load_limited(struct lade_split **split, const char *path, const struct lade_alloc *alloc,
-                            uint64_t token_bytes_max, struct lade_error *error)
+int lade_split_load_limited(struct lade_split **split, const char *path, uint64_t token_bytes_max,
+                            const struct lade_alloc *alloc, struct lade_error *error)
 {
     struct stream f = {.checksum = 0};
     struct lade_split *loaded = NULL;

@@ -303,10 +303,10 @@ Test(split_file, tokens_have_a_limit)
     lade_split_destroy(s);
     /* Just enough, and one byte less. */
     const uint64_t needed = 5 * 9 + 9 * 1024;
-    cr_assert_eq(lade_split_load_limited(&t, path, &alloc, needed, NULL), LADE_OK);
+    cr_assert_eq(lade_split_load_limited(&t, path, needed, &alloc, NULL), LADE_OK);
     cr_assert_leq(failing.bytes, needed + 4096); /* and the split itself */
     lade_split_destroy(t);
-    cr_assert_eq(lade_split_load_limited(&t, path, &alloc, needed - 1, NULL), LADE_LIMITED);
+    cr_assert_eq(lade_split_load_limited(&t, path, needed - 1, &alloc, NULL), LADE_LIMITED);
     cr_assert_eq(failing.live, 0);
 
     FILE *file = fopen(path, "r+b");

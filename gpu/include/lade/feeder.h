@@ -55,7 +55,7 @@ LADE_BEGIN
 #define LADE_FEEDER_DEPTH 3u /* one batch each to fill, copy and use at a time */
 #define LADE_FEEDER_FILLERS_MAX 64u
 
-/* Argument of a fill function: the memory for one batch. */
+/* Argument of a fill function: the memory for one batch. Read it in place. */
 struct lade_feeder_slot {
     uint64_t number;                /* of the batch */
     uint64_t rows;                  /* in: dim[0] of the shapes. out: rows written, 1 or more */

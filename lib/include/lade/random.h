@@ -24,6 +24,7 @@
 
 LADE_BEGIN
 
+/* Names the streams of one purpose, see lade_key_make(). Frozen. */
 struct lade_key {
     uint32_t word[2];
 };
@@ -45,6 +46,7 @@ LADE_API uint64_t lade_random_at(struct lade_key key, uint64_t id, uint64_t posi
 
 #define LADE_RANDOM_BUFFER 64
 
+/* Returns the words of one stream in order. The fields belong to the library. Frozen. */
 struct lade_random {
     uint64_t word[LADE_RANDOM_BUFFER];
     uint64_t position; /* in the stream, of the first word after the buffer */
@@ -111,7 +113,7 @@ static inline uint64_t lade_random_below(struct lade_random *random, uint64_t n)
  * A bijection of [0, n) selected by the key. Up to LADE_PERMUTATION_SMALL elements it is a Fisher-Yates shuffle: every
  * order has the same probability, up to the quality of the generator. Above that it is an 8-round Feistel network on a
  * grid of a x b >= n cells with cycle walking (Black, Rogaway, "Ciphers with arbitrary finite domains", 2002). It takes
- * constant memory, and any position can be computed at any time.
+ * constant memory, and any position can be computed at any time. The fields belong to the library. Frozen.
  */
 #define LADE_PERMUTATION_SMALL 256
 #define LADE_PERMUTATION_ROUNDS 8
@@ -146,7 +148,7 @@ LADE_API void lade_permutation_many(const struct lade_permutation *permutation, 
 /*
  * Evaluation with a table. A round adds a number to one half of a position, and that number depends only on the other
  * half. A half has about sqrt(n) values, so the addends of the rounds fit into a small table. A lookup takes a third of
- * the time of the arithmetic; the permutation is the same. The layout is frozen. The fields belong to the library.
+ * the time of the arithmetic; the permutation is the same. The fields belong to the library. Frozen.
  */
 #define LADE_PERMUTATION_TABLE 8192 /* entries: all rounds for up to a million elements, fewer rounds above */
 

@@ -34,11 +34,12 @@
 
 LADE_BEGIN
 
+/* The field belongs to the library. Frozen, because it is part of your objects. */
 struct lade_ref {
     uint32_t count;
 };
 
-/* A count whose release waits for a liburcu (memb flavour) grace period. The fields belong to the library. */
+/* A count whose release waits for a liburcu (memb flavour) grace period. The fields belong to the library. Frozen. */
 struct lade_ref_deferred {
     struct lade_ref ref;
     void (*release)(struct lade_ref_deferred *);

@@ -120,7 +120,7 @@ LADE_API void lade_split_destroy(struct lade_split *split);
 
 /*
  * An item. Key, group and content are arbitrary bytes. group and content are NULL if there is none. Without the exact
- * store, an item has at most one of group and content.
+ * store, an item has at most one of group and content. Frozen.
  */
 struct lade_split_item {
     const void *key;
@@ -156,7 +156,7 @@ LADE_API LADE_MUST_CHECK int lade_split_route_word(struct lade_split *split, uin
 
 /*
  * The recorded parts, or LADE_SPLIT_NO_PART. Under LADE_SPLIT_DROP and LADE_SPLIT_REJECT, content is 0 if it is
- * recorded for this item.
+ * recorded for this item. Frozen.
  */
 struct lade_split_found {
     unsigned key, group, content;
@@ -234,7 +234,7 @@ enum lade_split_kind { LADE_SPLIT_KEY = 1, LADE_SPLIT_GROUP, LADE_SPLIT_CONTENT 
 
 /*
  * A name on which two splits disagree. The key is not stored, only a hash; lade_split_hash() returns the hash of an
- * item's key.
+ * item's key. Read it in place.
  */
 struct lade_split_difference {
     uint64_t hash;
@@ -283,9 +283,8 @@ LADE_API uint64_t lade_split_hash(const struct lade_split *split, const void *ke
 LADE_API LADE_MUST_CHECK int lade_split_save(struct lade_split *split, const char *path, struct lade_error *error);
 LADE_API LADE_MUST_CHECK int lade_split_load(struct lade_split **split, const char *path,
                                              const struct lade_alloc *alloc, struct lade_error *error);
-LADE_API LADE_MUST_CHECK int lade_split_load_limited(struct lade_split **split, const char *path,
-                                                     const struct lade_alloc *alloc, uint64_t token_bytes,
-                                                     struct lade_error *error);
+LADE_API LADE_MUST_CHECK int lade_split_load_limited(struct lade_split **split, const char *path, uint64_t token_bytes,
+                                                     const struct lade_alloc *alloc, struct lade_error *error);
 
 /*
  * Chi-square tests of count[class * parts + part]. p: the probability that chance alone gives a deviation at least as

@@ -64,6 +64,7 @@ enum lade_table_kind {
 /*
  * How keys are mixed. For words: a bijection of 64-bit words and its inverse. The high bits choose the cell, so they
  * must look random. For byte strings: a hash. Keys with equal hashes are distinguished by their bytes.
+ * Frozen.
  */
 struct lade_table_hash {
     uint64_t (*mix)(void *context, uint64_t key);
@@ -163,7 +164,7 @@ LADE_API int lade_table_remove_bytes(struct lade_table *table, const void *key, 
 
 /*
  * An entry found by for_each and save: the key of a table of words, or the bytes of a table of byte strings (valid
- * during the call).
+ * during the call). Read it in place.
  */
 struct lade_table_entry {
     uint64_t key;

@@ -2,10 +2,10 @@
 /*
  * arrow: a source of record batches, taken by the Arrow C stream interface from any producer.
  *
- * Columns become fields: numbers, booleans (a byte each), dates, times and durations (their integers), fixed-size lists,
- * lists (ragged), strings and binary (ragged LADE_U8, or an image that is decoded as it is read), and dictionaries of
- * strings (LADE_I32: the number of the name in the order of first appearance). Columns of a struct are named
- * "struct.column". Buffers are not copied, but read where the producer has them.
+ * Columns become fields: numbers, booleans (a byte each), dates, times and durations (their integers), fixed-size
+ * lists, lists (ragged), strings and binary (ragged LADE_U8, or an image that is decoded as it is read), and
+ * dictionaries of strings (LADE_I32: the number of the name in the order of first appearance). Columns of a struct are
+ * named "struct.column". Buffers are not copied, but read where the producer has them.
  *
  * Kept whole: all record batches stay until the source is closed, and samples are read in any order. If they exceed
  * memory, and reopen can produce the same stream again, the stream is read through in windows instead: see
@@ -14,9 +14,10 @@
  * When not to use it: for a stream that does not end.
  *
  * Threads      as for all sources. Functions of a stream, and reopen, are called by one thread at a time, not always
- *              the same. Different record batches may be released by several threads at once. Windows: reading takes a lock, once for up to 64 samples of a batch, and holds it while it calls
- *              the producer: a thread that stops inside the producer stops all readers of the source, which a loader's
- *              replacement of late workers does not cure.
+ *              the same. Different record batches may be released by several threads at once. Windows: reading takes a
+ *              lock, once for up to 64 samples of a batch, and holds it while it calls the producer: a thread that
+ *              stops inside the producer stops all readers of the source, which a loader's replacement of late workers
+ *              does not cure.
  * Memory       kept whole: what the producer has allocated, about 400 bytes for each column of each record batch, the
  *              names of dictionaries, and with LADE_NULLS_SKIP 4 bytes for each row of a batch that has nulls.
  *              Windows: see lade_source_arrow.memory; and 4 bytes for each row and each ragged column.
@@ -112,8 +113,8 @@ struct lade_source_arrow {
 
 /*
  * LADE_OK
- * LADE_INVALID     no stream; a column that is not there, is there twice, or has a type that no field has; the value fill
- *                  does not fit; label, key or group names no column; no rows; see lade_source_open_custom().
+ * LADE_INVALID     no stream; a column that is not there, is there twice, or has a type that no field has; the value
+ *                  fill does not fit; label, key or group names no column; no rows; see lade_source_open_custom().
  * LADE_DAMAGED     an array contradicts its schema: lengths, offsets, buffers or children; a label is negative or too
  *                  large; with images: none can be read.
  * LADE_IO          the stream or reopen failed; the text is the stream's.

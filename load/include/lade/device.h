@@ -36,7 +36,7 @@ enum lade_side { LADE_ON_DEVICE, LADE_ON_HOST };
 
 enum lade_device_priority { LADE_PRIORITY_NORMAL, LADE_PRIORITY_LOW, LADE_PRIORITY_HIGH };
 
-/* The call of the driver that failed. */
+/* The call of the driver that failed. Frozen. */
 struct lade_device_failure {
     const char *call; /* "clEnqueueWriteBuffer", "cudaMemcpyAsync", ... */
     int64_t code;     /* what it returned */

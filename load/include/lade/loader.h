@@ -36,16 +36,16 @@
  *   no LADE_FAULT_SKIP and no total.
  *
  * Packing (config.pack_row)
- *   The samples of an epoch, in its order before it is divided among shards, are cut into windows of pack_window samples.
- *   The samples of a window are placed in rows of pack_row steps, first-fit decreasing (Johnson 1973), and the rows are
- *   permuted by (seed, epoch, window); with sequential they are not. This takes the lengths only. In a row samples are
- *   in the order of the epoch, without gaps. Rows, not samples, are dealt to the shards: shard r has rows r, r + shards,
- *   ..., and an empty row at the end of the epoch where another shard has one row more. So each row comes once, whatever
- *   the number of shards, threads and rows in a batch.
+ *   The samples of an epoch, in its order before it is divided among shards, are cut into windows of pack_window
+ *   samples. The samples of a window are placed in rows of pack_row steps, first-fit decreasing (Johnson 1973), and the
+ *   rows are permuted by (seed, epoch, window); with sequential they are not. This takes the lengths only. In a row
+ *   samples are in the order of the epoch, without gaps. Rows, not samples, are dealt to the shards: shard r has rows
+ *   r, r + shards, ..., and an empty row at the end of the epoch where another shard has one row more. So each row
+ *   comes once, whatever the number of shards, threads and rows in a batch.
  *   Each ragged field has a tensor of rows x pack_row steps; all have the same length in a sample, otherwise that is a
  *   fault. Fixed fields, labels and ids have one entry for each sample of the batch, row by row: sample s of row r (its
- *   segment id, from 1) is entry rows[r] + s - 1. Parts of a split sample have an entry each; positions count on from one
- *   part to the next. A sample of no steps has an entry and a segment id, but no steps.
+ *   segment id, from 1) is entry rows[r] + s - 1. Parts of a split sample have an entry each; positions count on from
+ *   one part to the next. A sample of no steps has an entry and a segment id, but no steps.
  *   A sample that is skipped as a fault has no entry; its steps become padding.
  *   Each shard plans the rows of all shards. Not with LADE_FAULT_SUBSTITUTE, drop_last and stream mode.
  *
@@ -172,9 +172,9 @@ struct lade_loader_config {
     struct lade_source *source;
     const struct lade_pipeline *pipeline; /* NULL: samples unchanged */
     /*
-     * NULL: the part is the whole source. Queried with lade_source_group(). Where that reads a field, create reads it once
-     * for each sample, and fails with its error if one cannot be read. There, and with several shards, one bit is kept for
-     * each sample, so that a shard does not ask the split again for the samples of the others.
+     * NULL: the part is the whole source. Queried with lade_source_group(). Where that reads a field, create reads it
+     * once for each sample, and fails with its error if one cannot be read. There, and with several shards, one bit is
+     * kept for each sample, so that a shard does not ask the split again for the samples of the others.
      */
     struct lade_split *split;
     unsigned part;
@@ -203,8 +203,8 @@ struct lade_loader_config {
     uint64_t epochs;        /* default: unlimited */
     unsigned shard, shards; /* shard number and number of shards; default 0 of 1 */
     /*
-     * Make shards equally long by repeating samples; otherwise by leaving some out. With packing, shards are equally long
-     * in any case; then it completes the last batch of an epoch with empty rows.
+     * Make shards equally long by repeating samples; otherwise by leaving some out. With packing, shards are equally
+     * long in any case; then it completes the last batch of an epoch with empty rows.
      */
     bool pad;
     enum lade_draw_kind draw;
@@ -240,8 +240,9 @@ struct lade_loader_config {
     unsigned fields;
     unsigned pipeline_field; /* number in the source's schema of the field that the pipeline transforms; others pass */
     /*
-     * More than 0: the ragged fields are packed into rows of this many steps, up to 2^31 - 1, and a batch has config.batch
-     * rows. See "Packing" above. Ragged fields in config.field then are LADE_RAGGED_PACKED, with padding and wide only.
+     * More than 0: the ragged fields are packed into rows of this many steps, up to 2^31 - 1, and a batch has
+     * config.batch rows. See "Packing" above. Ragged fields in config.field then are LADE_RAGGED_PACKED, with padding
+     * and wide only.
      */
     uint64_t pack_row;
     uint64_t pack_window;  /* samples that are packed together, up to 2^20; default 1,024 */
@@ -452,8 +453,8 @@ struct lade_loader_stats {
     uint64_t device_bytes;         /* memory on the device */
     uint64_t seed;                 /* in use: from the config, or drawn */
     /*
-     * With packing. Fill rate: packed_steps / packed_slots. Dropped samples are counted by windows, each by one shard, when
-     * the last batch with a row of the window is delivered.
+     * With packing. Fill rate: packed_steps / packed_slots. Dropped samples are counted by windows, each by one shard,
+     * when the last batch with a row of the window is delivered.
      */
     uint64_t packed_rows, packed_steps, packed_slots; /* delivered; a slot is a step of a row */
     uint64_t samples_cut, samples_split, samples_dropped;
@@ -504,12 +505,12 @@ static inline LADE_MUST_CHECK int lade_loader_resume(struct lade_loader **loader
  * Merges the states of all shards, in any order, into one that any number of shards can resume: the samples that no
  * shard has delivered in this epoch are divided among the resuming shards. A shard that has ended the epoch and not
  * begun the next counts as part of it with all its samples, including those that it left out to match the length of the
- * others. This may happen any number of times in an epoch. The state of a single shard suffices where all are in step: given
- * alone, it stands for all shards of its run, each with as many samples. That all have is for the caller to ensure. The merged
- * state takes a few hundred bytes where shards are in step; otherwise up to 16 bytes for each range of samples, at most as many
- * ranges as samples that shards are ahead of the others. Returns the size as lade_loader_state() does; 0: the states do not
- * belong together, are in different epochs, or (LADE_LIMITED) take more than 2^20 ranges. alloc is used during the call;
- * NULL: the C library's.
+ * others. This may happen any number of times in an epoch. The state of a single shard suffices where all are in step:
+ * given alone, it stands for all shards of its run, each with as many samples. That all have is for the caller to
+ * ensure. The merged state takes a few hundred bytes where shards are in step; otherwise up to 16 bytes for each range
+ * of samples, at most as many ranges as samples that shards are ahead of the others. Returns the size as
+ * lade_loader_state() does; 0: the states do not belong together, are in different epochs, or (LADE_LIMITED) take more
+ * than 2^20 ranges. alloc is used during the call; NULL: the C library's.
  */
 LADE_API LADE_MUST_CHECK size_t lade_loader_merge_states(const char *const *states, unsigned count, char *to,
                                                          size_t size, const struct lade_alloc *alloc,

@@ -2,29 +2,31 @@
 /*
  * mixture: several sources with weights as one source, from which a loader takes shares that hold in every prefix.
  *
- * The law     The sources are dealt to the positions of an epoch by weight: after any number t of positions, source i has
- *             had k samples with |k - t * weight / sum of weights| < 1. Unit k of a source may be dealt from position
- *             floor(k * sum / weight) on, and is due before position ceil((k + 1) * sum / weight); each position takes
- *             the unit that may be dealt and is due first, of equals that of the source with the lower number. (Tijdeman,
- *             "The chairman assignment problem", 1980: units with such windows always fit. Taking the source with the
- *             largest deficit instead breaks the bound.) The law is about positions of the epoch, before they are divided
- *             among shards: position x goes to shard x % shards, so a shard alone has no such law, all together do.
- * Each source has its own random order: permutations of its samples, each keyed by seed, epoch of the mixture, number of
- *             the source and the round, i.e. how often the source was begun in this epoch; with sequential, the order of
- *             the numbers. Each epoch of the mixture begins all sources anew.
+ * The law     The sources are dealt to the positions of an epoch by weight: after any number t of positions, source i
+ *             has had k samples with |k - t * weight / sum of weights| < 1. Unit k of a source may be dealt from
+ *             position floor(k * sum / weight) on, and is due before position ceil((k + 1) * sum / weight); each
+ *             position takes the unit that may be dealt and is due first, of equals that of the source with the lower
+ *             number. (Tijdeman, "The chairman assignment problem", 1980: units with such windows always fit. Taking
+ *             the source with the largest deficit instead breaks the bound.) The law is about positions of the epoch,
+ *             before they are divided among shards: position x goes to shard x % shards, so a shard alone has no such
+ *             law, all together do.
+ * Order       Each source has its own random order: permutations of its samples, each keyed by seed, epoch of the
+ *             mixture, number of the source and the round, i.e. how often the source was begun in this epoch; with
+ *             sequential, the order of the numbers. Each epoch of the mixture begins all sources anew.
  * The end     of a source is one of enum lade_mixture_end. A source of weight 0 is not used, and ends nothing.
  * Weights     can be changed where a loader is resumed, at any boundary of batches: open the same sources in the same
- *             order with other weights, and resume with the state. If its weights differ, the law restarts there: bounds
- *             count from that position on, and each source continues its own order. All shards must be in step (the
- *             delivered samples are a prefix of the epoch), otherwise resume returns LADE_CONFLICT. The next state
+ *             order with other weights, and resume with the state. If its weights differ, the law restarts there:
+ *             bounds count from that position on, and each source continues its own order. All shards must be in step
+ *             (the delivered samples are a prefix of the epoch), otherwise resume returns LADE_CONFLICT. The next state
  *             remembers the new weights, and how much each source had delivered at the last restart.
  *
- * Samples     are numbered source after source: lade_source_mixture_find() returns source and number of an id of a batch.
- *             Key, name, label and fields of a sample are those in its own source, so sources with plain numbers for keys
- *             share keys. A sample that comes again in an epoch, in another round, gets the same random transforms.
+ * Samples     are numbered source after source: lade_source_mixture_find() returns source and number of an id of a
+ *             batch. Key, name, label and fields of a sample are those in its own source, so sources with plain numbers
+ *             for keys share keys. A sample that comes again in an epoch, in another round, gets the same random
+ *             transforms.
  *
- * Refused     in a mixture, with LADE_INVALID: other draws than LADE_DRAW_ONCE, stream mode, and config.split (routing by
- *             key would make the lengths of the sources unknown: give one source for each part instead).
+ * Refused     in a mixture, with LADE_INVALID: other draws than LADE_DRAW_ONCE, stream mode, and config.split (routing
+ *             by key would make the lengths of the sources unknown: give one source for each part instead).
  *
  * When not to use it: to weight samples of one source; that is LADE_DRAW_WEIGHTED.
  *
@@ -59,11 +61,11 @@ struct lade_source_mixture {
 };
 
 /*
- * Opens a mixture. The arrays are copied. Ragged fields get the longest ragged_max of the sources; the classes are those
- * of the source with most. On failure no source is closed.
+ * Opens a mixture. The arrays are copied. Ragged fields get the longest ragged_max of the sources; the classes are
+ * those of the source with most. On failure no source is closed.
  * LADE_OK
- * LADE_INVALID     no or too many sources, all weights 0 or their sum too large, or sources that do not go together; the
- *                  error names the source and what differs.
+ * LADE_INVALID     no or too many sources, all weights 0 or their sum too large, or sources that do not go together;
+ *                  the error names the source and what differs.
  * LADE_NO_MEMORY
  */
 LADE_API LADE_MUST_CHECK int lade_source_open_mixture_sized(struct lade_source **source,

@@ -68,14 +68,14 @@ struct lade_field {
 };
 
 /*
- * Bytes of one step of a ragged field, or of a sample of a fixed field; 0 if a dimension is zero, the dtype or the number
- * of dimensions is invalid, or the product exceeds SIZE_MAX / 2.
+ * Bytes of one step of a ragged field, or of a sample of a fixed field; 0 if a dimension is zero, the dtype or the
+ * number of dimensions is invalid, or the product exceeds SIZE_MAX / 2.
  */
 LADE_API size_t lade_field_bytes(const struct lade_field *field);
 
 /*
- * Frozen: it has no size. label, key and group are numbers of fields, or LADE_NO_FIELD. Set all three: in a schema that is
- * initialised with zeros they are 0, which means field 0.
+ * Frozen: it has no size. label, key and group are numbers of fields, or LADE_NO_FIELD. Set all three: in a schema that
+ * is initialised with zeros they are 0, which means field 0.
  */
 struct lade_schema {
     unsigned fields;

@@ -7,25 +7,27 @@
  * lade_source_schema(). Elements are in the byte order of the machine, in C order. The same text opens the same samples
  * in the same order everywhere.
  *
- * When not to use it: for files that change while they are open. If a mapped file is truncated, SIGBUS ends the process,
- * as with every use of mmap.
+ * When not to use it: for files that change while they are open. If a mapped file is truncated, SIGBUS ends the
+ * process, as with every use of mmap.
  *
  * Threads      any number of threads may read one source concurrently; opening and closing: one thread.
- * Progress     reading takes no lock, except of parquet (once for up to 64 samples of a batch; see arrow.h). It waits for the disk where the bytes are not in memory.
+ * Progress     reading takes no lock, except of parquet (once for up to 64 samples of a batch; see arrow.h). It waits
+ *              for the disk where the bytes are not in memory.
  * Memory       in-memory arrays, CIFAR, IDX, npy and records: nothing per sample, files are mapped.
  *              synthetic: 128 KiB and twice the bytes of a sample (2 MiB at most), nothing per sample.
  *              images: for each sample 16 bytes and the length of its name plus 1; while a sample is read, the bytes of
  *              its file and of the decoded image.
- *              tokens, megatron: nothing per sample. npz: unpacked bytes of compressed arrays, also of IDX and npy by gzip
- *              or zstd.
+ *              tokens, megatron: nothing per sample. npz: unpacked bytes of compressed arrays, also of IDX and npy by
+ *              gzip or zstd.
  *              tfrecord, tar: 8 bytes per sample, and 4 for each ragged field; files that are compressed as a whole,
  *              unpacked; while a sample is read, the decoded image if it is scaled, and members that are compressed.
  *              parquet: memory=N bytes of decoded row groups, of each that is being decoded also its pages; 4 bytes per
  *              sample for each ragged field, and for each row that is kept with nulls=skip.
  *              info.index_bytes reports the size of the index.
  *              All of it is from the alloc that open gets (NULL: the C library's), except mappings, which files and
- *              unpacked files are, and memory of the codecs, of zlib and of libzstd. alloc must stay valid until close. Threads that
- *              read images or compressed members, or labels of a custom source without label, call it concurrently.
+ *              unpacked files are, and memory of the codecs, of zlib and of libzstd. alloc must stay valid until close.
+ *              Threads that read images or compressed members, or labels of a custom source without label, call it
+ *              concurrently.
  * Errors       a negative status, and the text in struct lade_error:
  *              LADE_INVALID    the text or an argument is wrong.
  *              LADE_IO         the system could not open or read.
@@ -71,7 +73,8 @@ struct lade_source_info {
  * The functions of a custom source. Any number of threads call read and key concurrently. A function may be NULL: label
  * (the library reads the sample), name (the number), key (the number), next (not a stream), close (nothing to do),
  * gather (repeated reads). On an error gather sets *done to the index in ids of the sample that failed; after LADE_OK
- * *done is ignored. error is never NULL. If there are classes, a sample whose label is negative or not less than classes is LADE_DAMAGED.
+ * *done is ignored. error is never NULL. If there are classes, a sample whose label is negative or not less than
+ * classes is LADE_DAMAGED.
  */
 struct lade_source_ops {
     int (*read)(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error);
@@ -173,8 +176,8 @@ struct lade_source_arrays {
 };
 
 /*
- * A source of several arrays in memory, one for each field. The struct, its columns and the names are copied; values and
- * offsets must stay unchanged until the source is closed.
+ * A source of several arrays in memory, one for each field. The struct, its columns and the names are copied; values
+ * and offsets must stay unchanged until the source is closed.
  * LADE_OK
  * LADE_INVALID     no samples, an invalid field, two fields with one name, a label that is not one integer, more than
  *                  LADE_CLASSES_MAX classes, more than SIZE_MAX / 2 bytes, or values or offsets that are NULL.
@@ -236,12 +239,12 @@ LADE_API uint64_t lade_source_synthetic_seed(const struct lade_source *source);
 LADE_API uint64_t lade_source_synthetic_origin(const struct lade_source *source, uint64_t i);
 
 /*
- * A custom source. ops, info, its schema and the fields are copied; self, alloc, kind, class_names and the names of fields
- * must live until close. On failure close is not called.
+ * A custom source. ops, info, its schema and the fields are copied; self, alloc, kind, class_names and the names of
+ * fields must live until close. On failure close is not called.
  * LADE_OK
  * LADE_INVALID     neither read nor next, next without an endless count or the reverse, no samples, a shape that does
- *                  not match bytes, more than LADE_CLASSES_MAX classes, or a schema that is wrong: no field or more than
- *                  LADE_FIELDS_MAX, a name that is missing, too long or used twice, a field whose bytes, times
+ *                  not match bytes, more than LADE_CLASSES_MAX classes, or a schema that is wrong: no field or more
+ *                  than LADE_FIELDS_MAX, a name that is missing, too long or used twice, a field whose bytes, times
  *                  ragged_max, exceed SIZE_MAX / 2, a label that is not one integer; no read_fields, or no length for a
  *                  ragged field; an endless count.
  * LADE_NO_MEMORY
@@ -327,8 +330,8 @@ LADE_API uint64_t lade_source_key(const struct lade_source *source, uint64_t i);
 
 /*
  * The number that a split routes sample i by: equal for all samples of a group, see lade_schema.group; without one the
- * key. Of integers the value, of other fields a hash of the bytes; i if it cannot be read. A loader does not use that i:
- * its creation fails with the error of the source.
+ * key. Of integers the value, of other fields a hash of the bytes; i if it cannot be read. A loader does not use that
+ * i: its creation fails with the error of the source.
  */
 LADE_API uint64_t lade_source_group(const struct lade_source *source, uint64_t i);
 

@@ -41,6 +41,7 @@ enum lade_layout {
 #define LADE_IMAGE_MAX 16384   /* height and width */
 #define LADE_CHANNELS_MAX 1024 /* and no image has more than 2^31 bytes */
 
+/* The form of an image. Frozen. */
 struct lade_image {
     enum lade_dtype dtype; /* LADE_U8 or LADE_F32 */
     enum lade_layout layout;
@@ -50,7 +51,7 @@ struct lade_image {
 /* Bytes of such an image; 0 if it is outside the limits above. */
 LADE_API size_t lade_image_bytes(const struct lade_image *image);
 
-/* What the random numbers of a run depend on. */
+/* What the random numbers of a run depend on. Frozen. */
 struct lade_rng_context {
     uint64_t seed, epoch, id;
 };
