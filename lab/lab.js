@@ -13,7 +13,7 @@ const EXAMPLES = {
 };
 const MODELS = ["RC11", "RA", "TSO", "SC"], SECONDS = 5, WAIT = 120;
 const $ = id => document.getElementById(id), text = $("text");
-let worker, busy = false, serial = 0, pending = null, timer, shown = null, step = 0, results = [];
+let worker, busy = false, serial = 0, pending = null, timer, shown = null, now = {step: 0, of: 0}, results = [];
 
 // ---- the worker: one task at a time; one that takes too long ends with its worker ----
 
@@ -202,35 +202,21 @@ function sentence(o) {
 function select(execution, words, model) {
   shown = execution;
   $("sentence").textContent = `${model}. ${words}`;
-  $("picture").innerHTML = ladeDraw(execution.events, {error: execution.kind ? execution : null, title: words});
-  step = ladeRows(execution.events, execution.kind ? execution : null).length;
-  stepTo(step);
+  $("picture").innerHTML = ladeDraw(execution, words);
+  stepTo(Infinity);
 }
 
-// Shows the first n events: what comes later is pale, and the values are those after them.
+// Shows the first n rows: what comes later is pale, and the values are those after them.
 function stepTo(n) {
   if (!shown)
     return;
-  const rows = ladeRows(shown.events, shown.kind ? shown : null), known = new Set(rows.slice(0, n).map(r => String(r.id))), values = {};
-  step = Math.max(0, Math.min(rows.length, n));
-  const last = step ? String(rows[step - 1].id) : "";
-  document.querySelectorAll("#picture .event").forEach(g => {
-    g.classList.toggle("later", !known.has(g.dataset.id));
-    g.classList.toggle("here", g.dataset.id === last && step < rows.length);
-  });
-  document.querySelectorAll("#picture .arrow").forEach(g => g.classList.toggle("later", !known.has(g.dataset.from) || !known.has(g.dataset.to)));
-  const place = {};
-  for (const e of shown.events)
-    if (e.writes && known.has(String("shown_with" in e ? e.shown_with : e.id)) && e.mo >= (place[e.location] || 0)) {
-      place[e.location] = e.mo;
-      values[e.location] = e.value;
-    }
-  $("values").textContent = `${step} of ${rows.length}  ` + Object.keys(values).sort().map(k => `${k}=${values[k]}`).join("  ");
+  now = ladeStep($("picture"), shown, n);
+  $("values").textContent = `${now.step} of ${now.of}  ` + Object.keys(now.values).sort().map(k => `${k}=${now.values[k]}`).join("  ");
 }
 
-$("back").onclick = () => stepTo(step - 1);
-$("on").onclick = () => stepTo(shown && step === ladeRows(shown.events, shown.kind ? shown : null).length ? 1 : step + 1);
-$("all").onclick = () => stepTo(1e9);
+$("back").onclick = () => stepTo(now.step - 1);
+$("on").onclick = () => stepTo(now.step === now.of ? 1 : now.step + 1);
+$("all").onclick = () => stepTo(Infinity);
 
 // ---- repair, audit, share, export ----
 

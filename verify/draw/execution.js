@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The picture of an execution for pages: ladeDraw(events, more) -> SVG text. `events` are those of the engine's JSON (report.c, the lab);
-// more: {error, title}. Each box has data-id, each arrow data-kind (rf, sync, mo, fr), data-from and data-to, so that a page can step.
-// execution.py makes the pictures for files, where there is no browser; the two are alike, but not compared.
+// The picture of an execution for pages, and stepping through it. An execution is an error of the engine's JSON (report.c, the lab), or
+// {events} alone. ladeDraw gives SVG text, ladeStep shows the first rows of it: each box has data-id, each arrow data-kind (rf, sync, mo, fr),
+// data-from and data-to. execution.css styles it; execution.py makes the pictures for files, where there is no browser.
 "use strict";
 
 const LADE_ARROWS = {sync: ["blue", ""], rf: ["green", ""], mo: ["orange", "5 3"], fr: ["red", "2 3"]};
@@ -15,8 +15,9 @@ function ladeShort(text, most) {
 }
 
 // The rows: events but for starts, ends and second halves, and the plain accesses of an error at their place in program order.
-function ladeRows(events, error) {
-  const rows = [], other = error && error.other && error.other.text ? error.other : null;
+function ladeRows(execution) {
+  const {events, other: second} = execution, error = execution.kind && execution.kind !== "shown" ? execution : null;
+  const rows = [], other = error && second && second.text ? second : null;
   let told = false;
   for (const e of events) {
     if (other && !told && e.id === other.before) {
@@ -53,9 +54,9 @@ function ladeEdges(events, rows) {
     !(kind === "mo" && edges.some(e => e[0] !== "mo" && e[1] === a && e[2] === b)));
 }
 
-function ladeDraw(events, more = {}) {
+function ladeDraw(execution, title) {
   const ROW = 46, HIGH = 36, GAP = 62, LEFT = 14, HEADING = 30, CHARACTER = 7.4;
-  const rows = ladeRows(events, more.error), edges = ladeEdges(events, rows);
+  const rows = ladeRows(execution), edges = ladeEdges(execution.events, rows);
   const threads = [...new Set(rows.map(r => r.thread))].sort((a, b) => a - b);
   const most = Math.min(Math.max(16, ...rows.map(r => r.text.length)), 44), box = Math.round(most * CHARACTER + 14);
   const small = Math.floor((box - 12) / 6.7), row = new Map(rows.map((r, i) => [r.id, i]));
@@ -84,5 +85,22 @@ function ladeDraw(events, more = {}) {
       `<text class="soft" x="${x + 6}" y="${y + 29}">${ladeEscape(ladeShort(place, small))}</text></g>`);
   });
   return `<svg class="execution" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">` +
-    `<title>${ladeEscape(more.title || "execution")}</title>${parts.join("")}</svg>`;
+    `<title>${ladeEscape(title || "execution")}</title>${parts.join("")}</svg>`;
+}
+
+// Shows the first n rows of the picture, and those to come pale. {step, of, values}: the rows shown, of how many, and each location's value then.
+function ladeStep(picture, execution, n) {
+  const rows = ladeRows(execution), step = Math.max(0, Math.min(rows.length, n)), known = new Set(rows.slice(0, step).map(r => String(r.id)));
+  const last = step ? String(rows[step - 1].id) : "", values = {}, newest = {};
+  picture.querySelectorAll(".event").forEach(g => {
+    g.classList.toggle("later", !known.has(g.dataset.id));
+    g.classList.toggle("here", g.dataset.id === last && step < rows.length);
+  });
+  picture.querySelectorAll(".arrow").forEach(g => g.classList.toggle("later", !known.has(g.dataset.from) || !known.has(g.dataset.to)));
+  for (const e of execution.events)
+    if (e.writes && known.has(String("shown_with" in e ? e.shown_with : e.id)) && e.mo >= (newest[e.location] || 0)) {
+      newest[e.location] = e.mo;
+      values[e.location] = e.value;
+    }
+  return {step, of: rows.length, values};
 }
