@@ -19,19 +19,19 @@ IN_ORDER = ["ck_ring", "urcu_wfcq", "tbb_queue"]  # for reference: queues, which
 SLEEPS = [MUTEX, "urcu_wfcq"]
 
 WORKLOADS = {  # title, threads, candidates
-    "mixed": ("2 threads, each puts and draws in turn", 2, [OURS, MUTEX, *PAPER]),
+    "mixed": ("2 threads, each puts and draws alternately", 2, [OURS, MUTEX, *PAPER]),
     "pair": ("one producer, one consumer", 2, [OURS, MUTEX, *PAPER]),
     "worn": ("mixed, after it was full once", 2, [OURS, MUTEX, *PAPER]),
     "coin": ("mixed, each operation by the toss of a coin", 2, [OURS, MUTEX, *PAPER]),
     "exchange": ("2 threads, each replaces a random element by another", 2, [OURS, MUTEX, *PAPER]),
-    "alone": ("1 thread puts and draws in turn", 1, [OURS, MUTEX, "paper_64"]),
+    "alone": ("1 thread puts and draws alternately", 1, [OURS, MUTEX, "paper_64"]),
     "bulk_put": ("1 thread puts", 1, [OURS, MUTEX]),
     "bulk_draw": ("1 thread draws", 1, [OURS, MUTEX]),
     "bulk_put2": ("2 threads put", 2, [OURS, MUTEX]),
     "bulk_draw2": ("2 threads draw", 2, [OURS, MUTEX]),
     "poll": ("1 thread draws from an empty one, after it was full", 1, [OURS, MUTEX, *PAPER[1::2]]),
     "last": ("1 thread draws the last element", 1, [OURS, MUTEX, *PAPER[1::2]]),
-    "scan": ("1 thread, the first draw that goes through all slots", 1, [OURS]),
+    "scan": ("1 thread, the first draw that scans all slots", 1, [OURS]),
 }
 
 # Workload: ours over which peers, at least how much, at which capacities and fills.

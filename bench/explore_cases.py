@@ -84,7 +84,7 @@ def table_of(bench, folder, name, flags):
 
 def tables(bench):
     if not shutil.which("genmc"):
-        raise Failure("GenMC is not on PATH: build MPI-SWS/genmc as its README says")
+        raise Failure("GenMC is not on PATH: build MPI-SWS/genmc as its README describes")
     with tempfile.TemporaryDirectory() as folder:
         for name, flags in PROGRAMS:
             yield table_of(bench, folder, name, flags)

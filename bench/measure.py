@@ -100,7 +100,7 @@ class Session:
         if not line:
             self.process.kill()
             self.errors.seek(0)
-            raise Failure(f"{self.name}: {self.errors.read().strip()[-300:] or 'no answer'}")
+            raise Failure(f"{self.name}: {self.errors.read().strip()[-300:] or 'it printed nothing'}")
         return line
 
     def ask(self, words, limit=20):

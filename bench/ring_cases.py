@@ -10,9 +10,9 @@ SLEEPS = PEERS[3:]  # mutex, grace period
 
 WORKLOADS = {
     "pair": ("one producer, one consumer", 2, ["lade_spsc", "lade_mpmc", *PEERS], True),
-    "mixed": ("2 threads, each pushes and pops in turn, half full", 2, ["lade_mpmc", *PEERS[1:]], False),
+    "mixed": ("2 threads, each pushes and pops alternately, half full", 2, ["lade_mpmc", *PEERS[1:]], False),
     "crowd": ("2 producers, 2 consumers on 2 cores", 4, ["lade_mpmc", *PEERS[1:]], False),
-    "alone": ("1 thread pushes and pops in turn", 1, ["lade_spsc", "lade_mpmc", *PEERS], True),
+    "alone": ("1 thread pushes and pops alternately", 1, ["lade_spsc", "lade_mpmc", *PEERS], True),
 }
 OURS = {"pair": "lade_spsc", "mixed": "lade_mpmc"}  # promised for two threads; the crowd is shown
 BRIEF = ["pair 1023", "mixed 1023"]  # of --brief

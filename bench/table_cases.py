@@ -74,7 +74,7 @@ def table_of(bench, workload, keys, threads, names, skew="uniform", sessions=Non
         if not reason and not bench.has(program_of(name)):
             reason = "not installed"
         if not reason and sessions is not None and name not in sessions:
-            reason = "cannot hold so many keys"
+            reason = "cannot hold that many keys"
         if reason:
             left_out[name] = reason
         elif sessions is None:

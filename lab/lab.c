@@ -309,7 +309,7 @@ const char *lab_run(enum model model, double most)
     if (statistics.polls && statistics.tries)
         statistics.cut |= CUT_POLL;
     if (!failure.kind && !statistics.executions && !statistics.cut && (!statistics.blocked || !statistics.assumed))
-        fail(ERR_LIVELOCK, 0, 0, "no execution comes to an end");
+        fail(ERR_LIVELOCK, 0, 0, "no execution completes");
     const char *verdict = failure.kind             ? failure.kind < ERR_UNSUPPORTED ? "error" : "unsupported"
                           : statistics.cut         ? "bound"
                           : !statistics.executions ? "vacuous"

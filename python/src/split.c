@@ -465,7 +465,7 @@ static PyObject *get_weights(PyObject *self, void *nothing)
 
 static PyMethodDef methods[] = {
     {"route", PACKAGE_FAST(route), KEYWORDS,
-     "route($self, /, key, group=None, content=None, class_number=0)\n--\n\nThe part of an item: decided now if it is "
+     "route($self, /, key, group=None, content=None, class_number=0)\n--\n\nThe part of an item: decided if it is "
      "not "
      "recorded. None: a duplicate that content='drop' leaves out. ConflictError, FullError."},
     {"_route_into", route_into, METH_VARARGS, NULL},

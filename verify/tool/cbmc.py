@@ -117,11 +117,11 @@ def run_cbmc(harness: Harness, model: str, context: Context) -> Outcome:
         for error in outcome.errors:
             error.file = context.relative(error.file)
         if outcome.kind == "unwinding":
-            outcome.note = "a loop is longer than was looked at: `flags cbmc: --unwind N` or `--unwindset LOOP:N`"
+            outcome.note = "a loop has more iterations than CBMC unrolled: `flags cbmc: --unwind N` or `--unwindset LOOP:N`"
         left = limit(harness, "cbmc", model)
         outcome.errors[0].trace = _trace(command, failed[0]["property"], left, context)
     elif END not in reached and "harness.h" in harness.path.read_text(encoding="utf-8"):
-        outcome.verdict, outcome.note = VACUOUS, "no execution comes to the end of the harness"
+        outcome.verdict, outcome.note = VACUOUS, "no execution completes the harness"
     else:
         vacuous_if(outcome, harness, "cbmc", model, reached if context.cover else None)
     outcome.seconds = time.monotonic() - began

@@ -122,7 +122,7 @@ class Certifier:
         """No harness has failed."""
         mutant, site = verdict.mutant, verdict.site
         if slow:
-            verdict.verdict, verdict.note = TIMEOUT, "no answer from " + " ".join(slow)
+            verdict.verdict, verdict.note = TIMEOUT, "no result from " + " ".join(slow)
         elif mutant.informative:
             verdict.verdict = NOT_NEEDED
         elif site and site.keep:
@@ -132,7 +132,7 @@ class Certifier:
         else:
             verdict.verdict, verdict.note = SURVIVED, "no harness fails; write one that does"
             if site:
-                verdict.note = ("not needed by any harness; weaken the order, write a harness that fails, or say in the tag why "
+                verdict.note = ("not needed by any harness; weaken the order, write a harness that fails, or write in the tag why "
                                 "none can: keep: reason")
         return verdict
 
@@ -183,8 +183,8 @@ def disagreements(verdicts: Sequence[Verdict]) -> list[str]:
         alive = [v for v in group if v.verdict in (SURVIVED, KEPT)]
         if killed and alive:
             out.append(f"ENGINES DISAGREE on {killed[0].what()} at {killed[0].mutant.file}:{killed[0].mutant.line}: "
-                       f"{killed[0].engine} says KILLED (by {killed[0].killer}: {killed[0].kind}), "
-                       f"{alive[0].engine} says {alive[0].verdict}")
+                       f"{killed[0].engine} reports KILLED (by {killed[0].killer}: {killed[0].kind}), "
+                       f"{alive[0].engine} reports {alive[0].verdict}")
     return out
 
 

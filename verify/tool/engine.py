@@ -97,7 +97,7 @@ def limit(harness: Harness, engine: str, model: str) -> int:
 
 
 def timed_out(done: Done, command: Sequence[str]) -> Outcome:
-    return Outcome(TIMEOUT, seconds=done.seconds, note=f"no answer after {done.seconds:.0f} s", command=shlex.join(command))
+    return Outcome(TIMEOUT, seconds=done.seconds, note=f"no result after {done.seconds:.0f} s", command=shlex.join(command))
 
 
 def vacuous_if(outcome: Outcome, harness: Harness, engine: str, model: str, reached: Optional[set[str]]) -> Outcome:

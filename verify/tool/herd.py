@@ -24,7 +24,7 @@ def run_herd(harness: Harness, model: str, context: Context) -> Outcome:
     text = context.relative(done.output)
     seen = re.search(r"^Observation \S+ (Never|Sometimes|Always) (\d+) (\d+)", text, re.M)
     if done.code != 0 or not seen:
-        error = Error("tool", (text.strip().splitlines() or ["herd7 said nothing"])[-1], trace=text)
+        error = Error("tool", (text.strip().splitlines() or ["herd7 printed nothing"])[-1], trace=text)
         return Outcome(FAIL, errors=[error], seconds=done.seconds, command=shlex.join(command))
     executions = int(seen.group(2)) + int(seen.group(3))
     outcome = Outcome(PASS, executions, seconds=done.seconds, command=shlex.join(command))

@@ -122,7 +122,7 @@ def _parse(path: Path) -> dict[str, str]:
         raise MutantError(f"{path}: no `{sorted(missing)[0]}:`")
     engine = " ".join(fields.get("engine", []))
     if engine not in ("", "explore", "genmc"):
-        raise MutantError(f"{path}: no engine `{engine}`; nobody would judge the mutant")
+        raise MutantError(f"{path}: no engine `{engine}`: write explore or genmc, or leave the line out")
     return {name: ("\n" if name in ("replace", "with") else " ").join(lines).strip("\n") for name, lines in fields.items()}
 
 

@@ -20,7 +20,7 @@ HOW_TO_GET = {
     "gcc": "install the Debian package gcc",
     "objcopy": "install the Debian package binutils",
     "nm": "install the Debian package binutils",
-    "genmc": "no package has GenMC: build MPI-SWS/genmc as its README says and put genmc on PATH",
+    "genmc": "no package has GenMC: build MPI-SWS/genmc as its README describes and put genmc on PATH",
     "cbmc": "run tools/setup, or install CBMC 6 and put cbmc on PATH",
     "herd7": "run tools/setup, or install herdtools7 and put herd7 on PATH",
 }

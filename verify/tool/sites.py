@@ -204,7 +204,7 @@ def _scan_file(source: Source, scan: Scan) -> None:
     for name, kind, spans, call in _accesses(source):
         place = f"{source.name}:{source.line(call[0])}"
         if not spans:
-            scan.problems.append(f"{place}: {name} is seq_cst without saying so; use the _explicit form")
+            scan.problems.append(f"{place}: {name} is seq_cst by default; use the _explicit form")
             continue
         orders = []
         for start, end in spans:

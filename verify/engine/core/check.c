@@ -72,7 +72,7 @@ static void check_progress(void)
         fail(ERR_BLOCKING, pc, who->req.addr, "thread %d waits for thread %d, which has been stopped", who->id,
              options.stop_thread);
     else if (spins)
-        fail(ERR_LIVELOCK, pc, who->req.addr, "the loop waits although nothing changes any more");
+        fail(ERR_LIVELOCK, pc, who->req.addr, "the loop waits although nothing can change");
     else if (who == locks && ev(G->thread[who->id].at[who->done - 1])->op == OP_SLEEP)
         fail(ERR_DEADLOCK, pc, who->req.addr, 
              ev(G->thread[who->id].at[who->done - 1])->order == RELAXED

@@ -372,7 +372,7 @@ static int conclude(double seconds)
     bool nothing = !failure.kind && !statistics.executions && !statistics.cut && !options.replay && !options.search &&
                    (!statistics.blocked || (!statistics.assumed && options.liveness));
     if (nothing)
-        fail(ERR_LIVELOCK, 0, 0, "no execution comes to an end");
+        fail(ERR_LIVELOCK, 0, 0, "no execution completes");
     bool found = failure.kind && failure.kind < ERR_UNSUPPORTED;
     bool vacuous = !statistics.executions && !options.replay;
     bool shown = failure.kind == ERR_SHOWN;
