@@ -286,6 +286,26 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+const char *lab_orders(void)
+{
+    length = 0;
+    add("[");
+    for (int i = 0; i < lab.orders; i++) {
+        const struct lab_order *o = &lab.order[i];
+        add("%s{\"at\": %d, \"length\": %d, \"order\": \"%s\", \"call\": \"%s\", \"failure\": %s, \"kinds\": [",
+            i ? ", " : "", o->at, o->length, lab_order_names[o->order], o->call, o->failure ? "true" : "false");
+        const char *comma = "";
+        for (const char *k = o->allowed; *k; k++)
+            if (*k != 'c') { /* consume is not offered */
+                add("%s\"%s\"", comma, lab_order_names[strchr(lab_order_letters, *k) - lab_order_letters]);
+                comma = ", ";
+            }
+        add("]}");
+    }
+    add("]");
+    return out;
+}
+
 const char *lab_run(enum model model, double most)
 {
     static const char *const models[] = {"rc11", "ra", "sc", "tso"};
@@ -350,6 +370,11 @@ __attribute__((export_name("lab_c"))) const char *lab_c(void)
     return lab_parse() ? lab.c : "";
 }
 
+__attribute__((export_name("lab_orders_of"))) const char *lab_orders_of(void)
+{
+    return lab_parse() ? lab_orders() : "[]";
+}
+
 #else
 
 int main(int argc, char **argv)
@@ -358,18 +383,18 @@ int main(int argc, char **argv)
     FILE *f = argc > 2 ? fopen(argv[2], "r") : NULL;
 
     if (!f) {
-        fprintf(stderr, "usage: lade-lab rc11|ra|sc|tso|c FILE [EXECUTIONS]\n");
+        fprintf(stderr, "usage: lade-lab rc11|ra|sc|tso|c|orders FILE [EXECUTIONS]\n");
         return 2;
     }
     size_t n = fread(lab.text, 1, sizeof lab.text - 1, f);
     lab.text[n] = 0;
     fclose(f);
-    if (!strcmp(argv[1], "c")) {
+    if (!strcmp(argv[1], "c") || !strcmp(argv[1], "orders")) {
         if (!lab_parse()) {
             fprintf(stderr, "%s: %s\n", argv[2], lab.error);
             return 2;
         }
-        fputs(lab.c, stdout);
+        fputs(argv[1][0] == 'c' ? lab.c : lab_orders(), stdout);
         return 0;
     }
     for (int m = 0; m < 4; m++)

@@ -11,7 +11,7 @@
 
 #include "engine.h"
 
-enum { MEMORY = 256, CODE = 2048, NAME = 24, VARIABLES = 48, LAB_THREADS = 8, BASE = 4096 };
+enum { MEMORY = 256, CODE = 2048, NAME = 24, VARIABLES = 48, LAB_THREADS = 8, ORDERS = 256, BASE = 4096 };
 
 enum code {
     I_PUSH,
@@ -57,6 +57,14 @@ struct lab_thread {
     char reg[REGISTERS][NAME];
 };
 
+/* An order in the text. */
+struct lab_order {
+    int at, length, order; /* index of lab_order_names */
+    const char *allowed;   /* letters of those that the operation can have */
+    const char *call;
+    bool failure; /* the second of a cas */
+};
+
 struct lab {
     char text[1 << 14];
     struct instruction code[CODE];
@@ -65,6 +73,8 @@ struct lab {
     int variables, cells;
     struct lab_thread thread[LAB_THREADS + 1]; /* 0: main, which creates and joins the others */
     int threads;
+    struct lab_order order[ORDERS];
+    int orders;
     char error[160]; /* of the text, with its place */
     int error_at, error_length;
     char c[1 << 16]; /* the same program in C */
@@ -72,9 +82,12 @@ struct lab {
 };
 
 extern struct lab lab;
+extern const char *const lab_order_names[]; /* by number of the engine */
+extern const char lab_order_letters[];
 
 bool lab_parse(void); /* false: lab.error */
 void lab_line(int at, int *line, int *column);
+const char *lab_orders(void); /* JSON: the orders of a parsed text and what each may be */
 void lab_init(void);
 bool lab_finished(const char **outcome);            /* main has ended in this run */
 const char *lab_run(enum model model, double most); /* JSON; once in a process */

@@ -105,7 +105,8 @@ function explore() {
   const source = text.value;
   try { localStorage.setItem("lade-lab", source); } catch (e) { /* a private window */ }
   document.body.dataset.state = "busy";
-  ask({task: "explore", text: source}).then(answer => { show(answer); document.body.dataset.state = "ready"; }, e => {
+  const begun = performance.now();
+  ask({task: "explore", text: source}).then(answer => { document.body.dataset.first = performance.now() - begun; show(answer); document.body.dataset.state = "ready"; }, e => {
     if (e.message !== "stopped") {
       note("verdict", "This program is too large for the lab. Export it as C: verify/explore takes larger ones.", "error");
       document.body.dataset.state = "ready";
@@ -273,6 +274,33 @@ $("audit").onclick = () => {
   });
 };
 
+// What a solution of an exercise must leave alone: as fixed_part() of verify/tool/lab.py.
+function fixedPart(source, free) {
+  source = source.replace(/\/\/[^\n]*|\s/g, "");
+  if (free)
+    return (source.match(/assert\([^;]*;/g) || []).sort().join("");
+  return source.replace(/fence\(\w+\);/g, "").replace(/(?:memory_order_)?\b(?:relaxed|acquire|release|acq_rel|seq_cst)\b/g, "ORDER");
+}
+
+let given = ""; // the exercise that the link has opened
+function takeExercise(source) {
+  given = /^\s*\/\/\s*(exercise|problem)\s+[\w.-]+\s*:/.test(source) ? source : "";
+}
+
+$("grade").onclick = () => {
+  const free = /^\s*\/\/\s*problem/.test(given), source = text.value;
+  if (given && fixedPart(source, free) !== fixedPart(given, free))
+    return note("answer", `Not a solution of this exercise: only ${free ? "the assertions must stay" : "orders and fences may change"}.`, "error");
+  tool("grade", g => {
+    if (g.error) {
+      note("answer", `Too weak: ${title(g.error)}.${g.repairable ? "" : " No memory order repairs it: the code must change."} The execution is drawn.`, "error");
+      return select(g.error, title(g.error), $("model").selectedOptions[0].text);
+    }
+    note("answer", g.rows.length ? "Stronger than needed: " + g.rows.map(r => `${place(g.orders[r.index])}: ${r.weaker} is enough, not ${g.orders[r.index].order}`).join("; ") + "."
+      : "Minimal: correct, and each order is needed.", g.rows.length ? "error" : "pass");
+  });
+};
+
 $("share").onclick = () => {
   own = text.value;
   location.hash = encodeURIComponent(own);
@@ -303,10 +331,11 @@ function fromLink() {
   try { return decodeURIComponent(location.hash.slice(1)); } catch (e) { return ""; }
 }
 let own = ""; // the program that this page itself has put there
-onhashchange = () => { const source = fromLink(); if (source && source !== own && source !== text.value) { text.value = source; changed(0); } };
+onhashchange = () => { const source = fromLink(); if (source && source !== own && source !== text.value) { takeExercise(source); text.value = source; changed(0); } };
 text.oninput = () => changed();
 let stored = "";
 try { stored = localStorage.getItem("lade-lab") || ""; } catch (e) { /* a private window */ }
+takeExercise(fromLink());
 text.value = fromLink() || stored || EXAMPLES["message passing"];
 showOrders(null);
 queue = begin();

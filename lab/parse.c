@@ -162,20 +162,23 @@ static int find_register(const char *name)
 
 static void expression(int level);
 
-static int take_order(const char *allowed)
+const char *const lab_order_names[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
+const char lab_order_letters[] = "xcarbs";
+
+static int take_order(const char *allowed, const char *call, bool failure)
 {
-    static const char *const names[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
-    static const char letters[] = "xcarbs";
 
     if (token_length > 13 && !strncmp(lab.text + token, "memory_order_", 13)) {
         token += 13;
         token_length -= 13;
     }
     for (int i = 0; i < 6; i++)
-        if (is(names[i])) {
-            if (!strchr(allowed, letters[i]))
+        if (is(lab_order_names[i])) {
+            if (!strchr(allowed, lab_order_letters[i]))
                 problem("this operation cannot have that order");
-            emit_c("memory_order_%s", names[i]);
+            emit_c("memory_order_%s", lab_order_names[i]);
+            if (lab.orders < ORDERS)
+                lab.order[lab.orders++] = (struct lab_order){token, token_length, i, allowed, call, failure};
             next();
             return i;
         }
@@ -263,10 +266,10 @@ static bool operation(void)
         expression(0);
         comma();
     }
-    int order = take_order(list[k].orders), fail_order = order;
+    int order = take_order(list[k].orders, list[k].name, false), fail_order = order;
     if (list[k].op == OP_CAS) {
         comma();
-        fail_order = take_order("xcas");
+        fail_order = take_order("xcas", list[k].name, true);
     }
     expect(")");
     emit_c(")");
@@ -484,7 +487,7 @@ static void statement(void)
     } else if (accept("fence")) {
         expect("(");
         emit_c("atomic_thread_fence(");
-        int order = take_order("carbs");
+        int order = take_order("xcarbs", "fence", false);
         expect(")");
         emit_c(");\n");
         emit(I_FENCE, 0, at)->order = (uint8_t)order;

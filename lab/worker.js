@@ -9,7 +9,7 @@ function explore(text, model, most) {
     imports[i.module] = imports[i.module] || {};
     imports[i.module][i.name] = i.name === "proc_exit" ? () => { throw new Error("internal error"); } : () => 8;
   }
-  const x = new WebAssembly.Instance(compiled, imports).exports, bytes = new TextEncoder().encode(text);
+  const x = new WebAssembly.Instance(compiled, imports).exports, bytes = new TextEncoder().encode(text.replace(/[^\0-\x7f]/g, "?")); // offsets are those of the text
   if (x._initialize)
     x._initialize();
   const at = x.lab_text(bytes.length);
@@ -20,6 +20,8 @@ function explore(text, model, most) {
     const memory = new Uint8Array(x.memory.buffer);
     return new TextDecoder().decode(memory.slice(from, memory.indexOf(0, from)));
   };
+  if (model === -2)
+    return JSON.parse(read(x.lab_orders_of()));
   return model < 0 ? read(x.lab_c()) : JSON.parse(read(x.lab_explore(model, most)));
 }
 
@@ -32,21 +34,7 @@ function stronger(a, b) {
 }
 
 function orders(text) {
-  const clean = text.replace(/\/\/[^\n]*/g, c => " ".repeat(c.length)), found = [];
-  const word = /\b(?:memory_order_)?(relaxed|acquire|release|acq_rel|seq_cst)\b/g;
-  for (let m; (m = word.exec(clean));) {
-    let depth = 0, i = m.index, commas = 0;
-    for (i--; i >= 0 && depth >= 0; i--) {
-      depth += clean[i] === ")" || clean[i] === "]" ? 1 : clean[i] === "(" || clean[i] === "[" ? -1 : 0;
-      commas += clean[i] === "," && !depth;
-    }
-    const call = (/\w+\s*$/.exec(clean.slice(0, i + 1)) || [""])[0].trim();
-    const failure = call.startsWith("cas") && commas === 4;
-    const kinds = call === "load" || failure ? ["relaxed", "acquire", "seq_cst"] : call === "store" ? ["relaxed", "release", "seq_cst"]
-      : call === "fence" ? ["acquire", "release", "acq_rel", "seq_cst"] : Object.keys(STEPS);
-    found.push({at: m.index + m[0].length - m[1].length, length: m[1].length, order: m[1], kinds, call, failure});
-  }
-  return found;
+  return explore(text, -2);
 }
 
 function change(text, found, chosen) {
@@ -73,6 +61,17 @@ function audit(text, model) {
     }
   });
   return {orders: found, rows};
+}
+
+// Too weak, stronger than needed or minimal: as verify/grade.
+function grade(text, model) {
+  const first = passes(text, model), found = orders(text);
+  if (first.verdict === "error") {
+    const strongest = found.map(f => f.kinds.reduce((a, b) => COST[b] > COST[a] ? b : a));
+    return {verdict: "too weak", error: first.error, repairable: passes(change(text, found, strongest), model).verdict === "pass"};
+  }
+  const rows = audit(text, model).rows.filter(r => !r.needed);
+  return {verdict: rows.length ? "stronger than needed" : "minimal", orders: found, rows};
 }
 
 // The cheapest stronger orders under which the program passes; null: there are none.
@@ -111,7 +110,7 @@ onmessage = async message => {
     if (task === "start")
       compiled = await WebAssembly.compile(Uint8Array.from(atob(wasm), c => c.charCodeAt(0)));
     const answer = task === "start" ? true : task === "c" ? explore(text, -1) : task === "audit" ? audit(text, model)
-      : task === "repair" ? repair(text, model) : [0, 1, 3, 2].map(m => explore(text, m, 20000));
+      : task === "grade" ? grade(text, model) : task === "repair" ? repair(text, model) : [0, 1, 3, 2].map(m => explore(text, m, 20000));
     postMessage({id, answer});
   } catch (e) {
     postMessage({id, problem: e.message});

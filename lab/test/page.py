@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import litmus
+
 PROBE = r"""
 (async () => {
   const seen = [], get = id => document.getElementById(id);
@@ -58,6 +60,29 @@ PROBE = r"""
     seen.push(["text", get("verdict").innerText, (document.querySelector("#orders mark") || {}).innerText]);
     await type("atomic int x;\n" + "thread { a = fetch_add(x, 1, relaxed); b = fetch_add(x, 1, relaxed); c = fetch_add(x, 1, relaxed); }\n".repeat(6));
     seen.push(["large", get("verdict").innerText]);
+    await type(mp("relaxed"));
+    const grades = [];
+    for (const order of ["relaxed", "seq_cst", "release"]) {
+      await type(mp(order));
+      grades.push(await press("grade"));
+      if (order === "relaxed") grades.push(document.querySelectorAll("#picture .bad").length);
+    }
+    await type("// \u2014 offsets count characters\n" + mp("seq_cst"));
+    grades.push(await press("grade"));
+    location.hash = encodeURIComponent("// exercise mp: weaken\n" + mp("release"));
+    await new Promise(r => setTimeout(r, 50)); await ready();
+    grades.push(get("text").value.includes("exercise mp"), await press("grade"));
+    await type("// exercise mp: weaken\n" + mp("release").replace("data = 1", "data = 2"));
+    grades.push(await press("grade"));
+    await type("// another comment\n" + mp("release").replace("store(flag", "fence(release); store(flag"));
+    grades.push(await press("grade"));
+    seen.push(["grade", ...grades]);
+    const times = {};
+    for (const [name, source] of LITMUS) {
+      await type(source);
+      times[name] = Number(document.body.dataset.first);
+    }
+    seen.push(["first", times]);
     await type(mp("relaxed"));
     seen.push(["wide", document.documentElement.scrollWidth, innerWidth]);
   } catch (e) { seen.push(["problem", String(e)]); }
@@ -114,6 +139,11 @@ class Browser:
         self.process.wait()
 
 
+def classical():
+    """The classical litmus tests with relaxed orders, in the lab's language."""
+    return [(name, litmus.as_lab(litmus.with_orders(test, "relaxed", "relaxed"))) for name, test in litmus.TESTS.items()]
+
+
 def drive(path, width, picture):
     """What the probe has seen in a window of this width."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -128,7 +158,7 @@ def drive(path, width, picture):
             while browser.call("Runtime.evaluate", session, expression="document.readyState + !!(document.body && document.getElementById('all'))")[
                     "result"]["value"] != "completetrue":
                 pass
-            found = browser.call("Runtime.evaluate", session, expression=PROBE, awaitPromise=True)
+            found = browser.call("Runtime.evaluate", session, expression=PROBE.replace("LITMUS", json.dumps(classical())), awaitPromise=True)
             assert "exceptionDetails" not in found, found
             if picture:
                 shot = browser.call("Page.captureScreenshot", session, captureBeyondViewport=True)
@@ -137,6 +167,12 @@ def drive(path, width, picture):
             browser.end()
     assert not browser.console, "\n".join(browser.console)
     return {row[0]: row[1:] for row in json.loads(found["result"]["value"])}
+
+
+GRADES = ["Too weak: race in line 4: load and store are not ordered (data). The execution is drawn.", 2,
+          "Stronger than needed: line 3, store: release is enough, not seq_cst.", "Minimal: correct, and each order is needed.",
+          "Stronger than needed: line 4, store: release is enough, not seq_cst.", True, "Minimal: correct, and each order is needed.",
+          "Not a solution of this exercise: only orders and fences may change.", "Stronger than needed: line 4, fence: relaxed is enough, not release; line 4, store: relaxed is enough, not release."]
 
 
 def judge(found):
@@ -154,6 +190,7 @@ def judge(found):
     assert found["step"][1] and found["c"][0] and found["link"][0], found
     assert found["text"] == ["Line 2, column 16: no shared variable has this name.", "y"], found["text"]
     assert "too large" in found["large"][0], found["large"]
+    assert found["grade"] == GRADES, found["grade"]
     wide, width = found["wide"]
     assert wide <= width, f"{wide} pixels in a window of {width}"
 
@@ -163,9 +200,14 @@ def main():
     assert len(page) < 300_000, len(page)
     elsewhere = re.search(r"https?:|@import|<link|<img|\bsrc=|fetch\(", page.replace("http://www.w3.org/2000/svg", ""))
     assert not elsewhere, f"it loads something: {elsewhere}"
+    first = {}
     for width in (1280, 360):
-        judge(drive(Path(sys.argv[1]), width, f"{sys.argv[2]}/lab-{width}.png" if len(sys.argv) > 2 else None))
+        found = drive(Path(sys.argv[1]), width, f"{sys.argv[2]}/lab-{width}.png" if len(sys.argv) > 2 else None)
+        judge(found)
+        for name, ms in found["first"][0].items():
+            first[name] = min(ms, first.get(name, ms))
     print("the lab at 1280 and 360 pixels: as expected")
+    print("note: all models of a litmus test in " + ", ".join(f"{name} {ms:.0f}" for name, ms in first.items()) + " ms")
 
 
 if __name__ == "__main__":
