@@ -197,8 +197,9 @@ static int plain_step(void *self, struct lade_loader *loader, const struct lade_
     if (p->converter)
         status = lade_converter_run(p->converter, &batch->tensor[LADE_SAMPLES], p->numbers, NULL, error);
     else
-        status = lade_loader_stream_wait(loader, batch, NULL);
-    int released = lade_loader_release_after(loader, batch, p->converter ? LADE_DONE_NOW : LADE_DONE_STREAM, NULL);
+        status = lade_loader_stream_wait(loader, batch, NULL, error);
+    int released = lade_loader_release_after(loader, batch, p->converter ? LADE_DONE_NOW : LADE_DONE_STREAM, NULL,
+                                             status == LADE_OK ? error : NULL);
     p->busy += seconds_now() - begin;
     return status != LADE_OK ? status : released;
 }

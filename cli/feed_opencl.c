@@ -106,7 +106,7 @@ static int work_open(void **self, struct lade_device *gpu, const struct feed *f,
 static int put(struct work *w, struct lade_loader *loader, const struct lade_batch *batch, struct lade_error *error)
 {
     cl_event *pair = w->pending[(w->first + w->count) % PENDING];
-    int status = lade_loader_stream_wait(loader, batch, w->queue);
+    int status = lade_loader_stream_wait(loader, batch, w->queue, error);
 
     cl_int code = clEnqueueMarkerWithWaitList(w->queue, 0, NULL, &pair[0]);
     if (code != CL_SUCCESS)
@@ -132,7 +132,8 @@ static int work_step(void *self, struct lade_loader *loader, const struct lade_b
     if (w->count == PENDING)
         account(w);
     int status = put(w, loader, batch, error);
-    int released = lade_loader_release_after(loader, batch, LADE_DONE_STREAM, w->queue);
+    int released =
+        lade_loader_release_after(loader, batch, LADE_DONE_STREAM, w->queue, status == LADE_OK ? error : NULL);
     clFlush(w->queue);
     return status != LADE_OK ? status : released;
 }

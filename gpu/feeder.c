@@ -320,10 +320,10 @@ static int report_end(struct lade_feeder *f, int status, uint64_t number, struct
         return lade_feeder_refuse_child(error);
     if (status == LADE_DEVICE)
         return lade_feeder_error(error, status, f->backend->name, &f->failure);
-    if (status != LADE_CLOSED || number == UINT64_MAX)
-        return status;
     const struct lade_staging_slot *slot = &f->slot[number % f->slots.depth];
-    return slot->status == LADE_EMPTY ? LADE_CLOSED : lade_feeder_error_fill(error, slot);
+    if (status != LADE_CLOSED || number == UINT64_MAX || slot->status == LADE_EMPTY)
+        return lade_feeder_error_call(f, status, error);
+    return lade_feeder_error_fill(error, slot);
 }
 
 /* The slot belongs to the taker alone, until it releases the batch. */
@@ -374,7 +374,7 @@ int lade_feeder_next_sized(struct lade_feeder *f, struct lade_feeder_batch *batc
     return status;
 }
 
-int lade_feeder_stream_wait(struct lade_feeder *f, const struct lade_feeder_batch *batch, void *stream)
+static int stream_wait(struct lade_feeder *f, const struct lade_feeder_batch *batch, void *stream)
 {
     struct lade_device_failure failure;
 
@@ -386,7 +386,13 @@ int lade_feeder_stream_wait(struct lade_feeder *f, const struct lade_feeder_batc
     return lade_feeder_fail(f, &failure);
 }
 
-int lade_feeder_host_wait(struct lade_feeder *f, const struct lade_feeder_batch *batch, int64_t timeout)
+int lade_feeder_stream_wait(struct lade_feeder *f, const struct lade_feeder_batch *batch, void *stream,
+                            struct lade_error *error)
+{
+    return lade_feeder_error_call(f, stream_wait(f, batch, stream), error);
+}
+
+static int host_wait(struct lade_feeder *f, const struct lade_feeder_batch *batch, int64_t timeout)
 {
     if (!lade_feeder_is_here(f))
         return LADE_INVALID;
@@ -394,6 +400,12 @@ int lade_feeder_host_wait(struct lade_feeder *f, const struct lade_feeder_batch 
         return LADE_OK;
     return lade_feeder_await(f, f->slot[batch->slot].ready, lade_deadline(lade_now(), timeout), false,
                              &f->counts.consumer_waits);
+}
+
+int lade_feeder_host_wait(struct lade_feeder *f, const struct lade_feeder_batch *batch, int64_t timeout,
+                          struct lade_error *error)
+{
+    return lade_feeder_error_call(f, host_wait(f, batch, timeout), error);
 }
 
 /* The last holder has let go of the slot. */
@@ -428,9 +440,10 @@ int lade_feeder_let_go(struct lade_feeder *f, struct lade_staging_slot *slot, un
     return LADE_OK;
 }
 
-int lade_feeder_release(struct lade_feeder *f, const struct lade_feeder_batch *batch, enum lade_done done, void *handle)
+int lade_feeder_release(struct lade_feeder *f, const struct lade_feeder_batch *batch, enum lade_done done, void *handle,
+                        struct lade_error *error)
 {
-    return lade_feeder_let_go(f, &f->slot[batch->slot], 0, done, handle);
+    return lade_feeder_error_call(f, lade_feeder_let_go(f, &f->slot[batch->slot], 0, done, handle), error);
 }
 
 void lade_feeder_close(struct lade_feeder *f)

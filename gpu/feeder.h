@@ -121,6 +121,9 @@ int lade_feeder_error_rows(struct lade_error *error, uint64_t rows, uint64_t mos
 /* Reports an invalid status of fill. LADE_IO. */
 int lade_feeder_error_answer(struct lade_error *error, int answer);
 
+/* Describes the failure of a call on a batch, unless status is LADE_OK. Returns status. */
+int lade_feeder_error_call(struct lade_feeder *f, int status, struct lade_error *error);
+
 /* Copies the error of fill. Returns its status. */
 int lade_feeder_error_fill(struct lade_error *error, const struct lade_staging_slot *slot);
 

@@ -68,6 +68,19 @@ int lade_feeder_refuse_child(struct lade_error *error)
         "made before fork(); its threads and its device belong to the parent process: make one in each process");
 }
 
+int lade_feeder_error_call(struct lade_feeder *f, int status, struct lade_error *error)
+{
+    struct lade_device_failure failure;
+
+    if (status == LADE_OK)
+        return status;
+    if (status == LADE_INVALID && !lade_feeder_is_here(f))
+        return lade_feeder_refuse_child(error);
+    if (status == LADE_DEVICE && lade_feeder_failed(f, &failure))
+        return lade_feeder_error(error, status, f->backend->name, &failure);
+    return lade_feeder_refuse(error, status, "%s", lade_status_text(status));
+}
+
 bool lade_feeder_failed(struct lade_feeder *f, struct lade_device_failure *failure)
 {
     if (lade_slots_stopped(&f->slots) != LADE_DEVICE)

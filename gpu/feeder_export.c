@@ -48,17 +48,19 @@ static void describe(struct exported *e, const struct lade_tensor *tensor, enum 
 
 int lade_feeder_export(struct lade_feeder *f, const struct lade_feeder_batch *batch, unsigned tensor,
                        enum lade_side side, enum lade_done done, void *handle,
-                       struct DLManagedTensorVersioned **managed)
+                       struct DLManagedTensorVersioned **managed, struct lade_error *error)
 {
     struct lade_staging_slot *slot = &f->slot[batch->slot];
 
-    if (!lade_feeder_is_here(f) || tensor >= f->tensors)
-        return LADE_INVALID;
+    if (!lade_feeder_is_here(f))
+        return lade_feeder_refuse_child(error);
+    if (tensor >= f->tensors)
+        return lade_feeder_refuse(error, LADE_INVALID, "there is no tensor %u", tensor);
     if (slot->exported & 1u << tensor)
-        return LADE_TOO_MANY;
+        return lade_feeder_refuse(error, LADE_TOO_MANY, "tensor %u of this batch was exported already", tensor);
     struct exported *e = lade_heap_get(f->alloc, 1, sizeof *e);
     if (!e)
-        return LADE_NO_MEMORY;
+        return lade_feeder_refuse(error, LADE_NO_MEMORY, "out of memory");
     e->feeder = f;
     e->slot = slot;
     e->tensor = tensor;

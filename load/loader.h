@@ -175,6 +175,8 @@ void lade_job_list(const struct lade_loader *l, struct lade_walk *walk, const st
 #define LADE_SUBSTITUTES_MAX 16
 
 /* Reads and transforms one sample. */
+/* Runs the pipeline from the worker's input. */
+int lade_worker_transform(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, struct lade_error *error);
 int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, int64_t *label,
                      struct lade_error *error);
 /*
@@ -258,6 +260,8 @@ void lade_stage_stats(const struct lade_loader *l, struct lade_loader_stats *sta
 void lade_stage_recheck(const struct lade_loader *l, int64_t *until);
 /* LADE_OK, or LADE_DEVICE with the call that failed. */
 int lade_stage_status(const struct lade_loader *l, struct lade_error *error);
+/* Describes the failure of a call on a batch, unless status is LADE_OK. Returns status. */
+int lade_stage_error(const struct lade_loader *l, int status, struct lade_error *error);
 int lade_stage_fail(struct lade_loader *l, const struct lade_device_failure *failure);
 /* Waits until the device has completed all work on this memory. LADE_OK, LADE_TIMEOUT, LADE_DEVICE. */
 int lade_memory_await(struct lade_memory *m, bool all_marks, int64_t deadline);

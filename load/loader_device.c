@@ -330,7 +330,18 @@ int lade_memory_await(struct lade_memory *m, bool all_marks, int64_t deadline)
     return lade_event_await(&nobody, device_or_await, &w, deadline);
 }
 
-int lade_loader_host_wait(struct lade_loader *l, const struct lade_batch *batch, int64_t timeout)
+int lade_stage_error(const struct lade_loader *l, int status, struct lade_error *error)
+{
+    if (status == LADE_OK)
+        return status;
+    if (status == LADE_INVALID)
+        return lade_loader_refuse_child(error);
+    if (status == LADE_DEVICE && lade_stage_status(l, error) != LADE_OK)
+        return status;
+    return lade_fail(error, status, NULL, LADE_NO_OFFSET, "%s", lade_status_text(status));
+}
+
+static int host_wait(struct lade_loader *l, const struct lade_batch *batch, int64_t timeout)
 {
     if (!lade_loader_is_here(l))
         return LADE_INVALID;
@@ -341,7 +352,13 @@ int lade_loader_host_wait(struct lade_loader *l, const struct lade_batch *batch,
     return lade_memory_await(batch->memory, false, lade_deadline(lade_now(), timeout));
 }
 
-int lade_loader_stream_wait(struct lade_loader *l, const struct lade_batch *batch, void *stream)
+int lade_loader_host_wait(struct lade_loader *l, const struct lade_batch *batch, int64_t timeout,
+                          struct lade_error *error)
+{
+    return lade_stage_error(l, host_wait(l, batch, timeout), error);
+}
+
+static int stream_wait(struct lade_loader *l, const struct lade_batch *batch, void *stream)
 {
     const struct lade_device *device = l->config.device;
     struct lade_device_failure failure;
@@ -354,6 +371,12 @@ int lade_loader_stream_wait(struct lade_loader *l, const struct lade_batch *batc
         device->backend->stream_wait(device->self, stream, batch->memory->ready, &failure) == LADE_OK)
         return LADE_OK;
     return lade_stage_fail(l, &failure);
+}
+
+int lade_loader_stream_wait(struct lade_loader *l, const struct lade_batch *batch, void *stream,
+                            struct lade_error *error)
+{
+    return lade_stage_error(l, stream_wait(l, batch, stream), error);
 }
 
 /* Memory that a consumer or a tensor holds is awaited when the last of them lets go. */

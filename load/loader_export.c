@@ -59,17 +59,22 @@ static void describe(DLTensor *t, struct exported *e, const struct lade_tensor *
 }
 
 static int export(struct lade_loader *l, const struct lade_batch *batch, unsigned tensor, enum lade_done done,
-                  void *handle, struct exported **exported)
+                  void *handle, struct exported **exported, struct lade_error *error)
 {
     struct lade_memory *m = batch->memory;
 
-    if (!lade_loader_is_here(l) || tensor >= l->tensors || m->count == 0)
-        return LADE_INVALID;
+    if (!lade_loader_is_here(l))
+        return lade_loader_refuse_child(error);
+    if (tensor >= l->tensors)
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "there is no tensor %u", tensor);
+    if (m->count == 0)
+        return lade_fail(error, LADE_INVALID, NULL, LADE_NO_OFFSET, "the batch has no samples");
     if (m->exported & 1u << tensor)
-        return LADE_TOO_MANY;
+        return lade_fail(error, LADE_TOO_MANY, NULL, LADE_NO_OFFSET, "tensor %u of this batch was exported already",
+                         tensor);
     struct exported *e = lade_heap_get(l->config.alloc, 1, sizeof *e);
     if (!e)
-        return LADE_NO_MEMORY;
+        return lade_fail(error, LADE_NO_MEMORY, NULL, LADE_NO_OFFSET, "out of memory");
     *e = (struct exported){.memory = m, .tensor = tensor, .done = done, .handle = handle};
     m->exported |= 1u << tensor;
     lade_ref_get(&m->holds);
@@ -79,10 +84,10 @@ static int export(struct lade_loader *l, const struct lade_batch *batch, unsigne
 }
 
 int lade_loader_export(struct lade_loader *l, const struct lade_batch *batch, unsigned tensor, enum lade_done done,
-                       void *handle, struct DLManagedTensorVersioned **managed)
+                       void *handle, struct DLManagedTensorVersioned **managed, struct lade_error *error)
 {
     struct exported *e;
-    int status = export(l, batch, tensor, done, handle, &e);
+    int status = export(l, batch, tensor, done, handle, &e, error);
 
     if (status != LADE_OK)
         return status;
@@ -96,10 +101,11 @@ int lade_loader_export(struct lade_loader *l, const struct lade_batch *batch, un
 }
 
 int lade_loader_export_legacy(struct lade_loader *l, const struct lade_batch *batch, unsigned tensor,
-                              enum lade_done done, void *handle, struct DLManagedTensor **managed)
+                              enum lade_done done, void *handle, struct DLManagedTensor **managed,
+                              struct lade_error *error)
 {
     struct exported *e;
-    int status = export(l, batch, tensor, done, handle, &e);
+    int status = export(l, batch, tensor, done, handle, &e, error);
 
     if (status != LADE_OK)
         return status;

@@ -554,25 +554,6 @@ static uint8_t *row_of(const struct lade_batch_buffer *slot, const struct column
     return slot->samples + slot->offset[column] + (size_t)steps * c->step;
 }
 
-static int transform(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, struct lade_error *error)
-{
-    const struct lade_loader *l = w->loader;
-    const int64_t begin = lade_now();
-    struct lade_rng_context rng = {l->config.seed, epoch, 0};
-    int status = lade_source_read_key(l->config.source, id, &rng.id, error);
-
-    if (status != LADE_OK)
-        return status;
-    status = lade_pipeline_run(l->config.pipeline, &rng, w->input, to, w->scratch);
-
-    lade_count(&w->transform_time, (uint64_t)(lade_now() - begin));
-    if (status == LADE_OK)
-        return LADE_OK;
-    char name[256];
-    lade_source_name(l->config.source, id, name, sizeof name);
-    return lade_fail(error, status, name, LADE_NO_OFFSET, "a transform failed: %s", lade_status_text(status));
-}
-
 /* The label that a view was read into, checked. */
 static int take_label(const struct lade_loader *l, uint64_t id, const void *from, int64_t *label,
                       struct lade_error *error)
@@ -599,8 +580,8 @@ int lade_fields_read(struct lade_worker *w, struct lade_batch_buffer *slot, uint
     if (status == LADE_OK && field != LADE_NO_FIELD)
         status = take_label(l, id, views[field].data, &slot->labels[row], &slot->error);
     if (status == LADE_OK && output)
-        status =
-            transform(w, l->shuffle ? lade_shuffle_epoch(l, w->job.batch, row) : slot->epoch, id, output, &slot->error);
+        status = lade_worker_transform(w, l->shuffle ? lade_shuffle_epoch(l, w->job.batch, row) : slot->epoch, id,
+                                       output, &slot->error);
     return status;
 }
 

@@ -250,10 +250,10 @@ void lade_loader_release(struct lade_loader *l, const struct lade_batch *batch)
     (void)lade_memory_let_go(batch->memory, 0, LADE_DONE_NOW, NULL);
 }
 
-int lade_loader_release_after(struct lade_loader *l, const struct lade_batch *batch, enum lade_done done, void *handle)
+int lade_loader_release_after(struct lade_loader *l, const struct lade_batch *batch, enum lade_done done, void *handle,
+                              struct lade_error *error)
 {
-    (void)l;
-    return lade_memory_let_go(batch->memory, 0, done, handle);
+    return lade_stage_error(l, lade_memory_let_go(batch->memory, 0, done, handle), error);
 }
 
 int lade_loader_detach(struct lade_loader *l, const struct lade_batch *batch, struct lade_error *error)

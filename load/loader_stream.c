@@ -181,11 +181,8 @@ static void put_endless(struct lade_worker *w)
             continue;
         if (status == LADE_OK && c->pipeline) {
             const struct lade_rng_context rng = {c->seed, 0, head->id};
-            status = lade_pipeline_run(c->pipeline, &rng, w->input, head + 1, w->scratch);
+            status = lade_pipeline_run(c->pipeline, &rng, w->input, head + 1, w->scratch, &w->error);
             lade_count(&w->transform_time, (uint64_t)(lade_now() - middle));
-            if (status != LADE_OK)
-                (void)lade_fail(&w->error, status, NULL, LADE_NO_OFFSET, "a transform failed: %s",
-                                lade_status_text(status));
         }
         if (status != LADE_OK && c->fault != LADE_FAULT_FAIL) {
             lade_count(&w->faults, 1);

@@ -20,31 +20,36 @@ bool lade_worker_is_superseded(struct lade_worker *w)
            atomic_load_explicit(&w->replaced, memory_order_relaxed) == w->job.batch + 1;
 }
 
+int lade_worker_transform(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, struct lade_error *error)
+{
+    const struct lade_loader *l = w->loader;
+    const int64_t begin = lade_now();
+    struct lade_rng_context rng = {l->config.seed, epoch, 0};
+    struct lade_error reason;
+    char name[256];
+    int status = lade_source_read_key(l->config.source, id, &rng.id, error);
+
+    if (status != LADE_OK)
+        return status;
+    status = lade_pipeline_run(l->config.pipeline, &rng, w->input, to, w->scratch, &reason);
+    lade_count(&w->transform_time, (uint64_t)(lade_now() - begin));
+    if (status == LADE_OK)
+        return LADE_OK;
+    lade_source_name(l->config.source, id, name, sizeof name);
+    return lade_fail(error, status, name, LADE_NO_OFFSET, "%s", reason.text);
+}
+
 int lade_worker_make(struct lade_worker *w, uint64_t epoch, uint64_t id, void *to, int64_t *label,
                      struct lade_error *error)
 {
     const struct lade_loader *l = w->loader;
-    const struct lade_pipeline *pipeline = l->config.pipeline;
 
-    if (!pipeline)
+    if (!l->config.pipeline)
         return lade_source_read(l->config.source, id, to, label, error);
     int64_t begin = lade_now();
     int status = lade_source_read(l->config.source, id, w->input, label, error);
-    int64_t middle = lade_now();
-    lade_count(&w->read_time, (uint64_t)(middle - begin));
-    if (status != LADE_OK)
-        return status;
-    struct lade_rng_context rng = {l->config.seed, epoch, 0};
-    status = lade_source_read_key(l->config.source, id, &rng.id, error);
-    if (status != LADE_OK)
-        return status;
-    status = lade_pipeline_run(pipeline, &rng, w->input, to, w->scratch);
-    lade_count(&w->transform_time, (uint64_t)(lade_now() - middle));
-    if (status == LADE_OK)
-        return LADE_OK;
-    char name[256];
-    lade_source_name(l->config.source, id, name, sizeof name);
-    return lade_fail(error, status, name, LADE_NO_OFFSET, "a transform failed: %s", lade_status_text(status));
+    lade_count(&w->read_time, (uint64_t)(lade_now() - begin));
+    return status == LADE_OK ? lade_worker_transform(w, epoch, id, to, error) : status;
 }
 
 int lade_worker_error(int status)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "transform.h"
 
+#include "fail.h"
 #include "heap.h"
 
 #include <string.h>
@@ -222,17 +223,21 @@ static uint64_t below(struct words *w, uint64_t n)
     return high;
 }
 
-static int run_call(const struct step *s, const struct words *w, const void *from, void *to)
+static int run_call(const struct step *s, const struct words *w, const void *from, void *to, struct lade_error *error)
 {
     struct lade_random random;
+    struct lade_error reason = {.offset = LADE_NO_OFFSET};
 
     lade_random_init(&random, w->key, w->id);
     lade_random_seek(&random, w->position);
-    int status = s->u.call.function(s->u.call.context, &s->input, from, &s->output, to, &random);
-    return status < 0 ? status : LADE_OK;
+    int status = s->u.call.function(s->u.call.context, &s->input, from, &s->output, to, &random, &reason);
+    if (status >= 0)
+        return LADE_OK;
+    return lade_fail(error, status, NULL, LADE_NO_OFFSET, "a transform failed: %s",
+                     reason.text[0] ? reason.text : lade_status_text(status));
 }
 
-static int run_step(const struct step *s, struct words *w, const void *from, void *to)
+static int run_step(const struct step *s, struct words *w, const void *from, void *to, struct lade_error *error)
 {
     const struct lade_image *in = &s->input, *out = &s->output;
     const struct lade_tap *taps = s->table;
@@ -271,13 +276,13 @@ static int run_step(const struct step *s, struct words *w, const void *from, voi
             lade_layout_change(in, from, to);
         break;
     case CALL:
-        return run_call(s, w, from, to);
+        return run_call(s, w, from, to, error);
     }
     return LADE_OK;
 }
 
 int lade_pipeline_run(const struct lade_pipeline *p, const struct lade_rng_context *rng, const void *from, void *to,
-                      void *scratch)
+                      void *scratch, struct lade_error *error)
 {
     struct words w = {lade_key_make(rng->seed, rng->epoch, PURPOSE), rng->id, 0};
     unsigned char *half[2] = {scratch, NULL};
@@ -289,7 +294,7 @@ int lade_pipeline_run(const struct lade_pipeline *p, const struct lade_rng_conte
     for (unsigned s = 0; s < p->steps; s++) {
         void *next = s + 1 == p->steps ? to : half[s % 2];
         w.position = (uint64_t)s << 20;
-        int status = run_step(&p->step[s], &w, from, next);
+        int status = run_step(&p->step[s], &w, from, next, error);
         if (status != LADE_OK)
             return status;
         from = next;

@@ -56,7 +56,8 @@ static void export_one(struct consumer *c, const struct lade_feeder_batch *batch
     struct DLManagedTensorVersioned *tensor;
     unsigned s = check_below(&c->random, USE_STREAMS), t = check_below(&c->random, TENSORS);
 
-    if (lade_feeder_export(c->feeder, batch, t, LADE_ON_DEVICE, LADE_DONE_STREAM, c->stream[s], &tensor) != LADE_OK)
+    if (lade_feeder_export(c->feeder, batch, t, LADE_ON_DEVICE, LADE_DONE_STREAM, c->stream[s], &tensor, NULL) !=
+        LADE_OK)
         return;
     launch_look(c->feeder, c->device, c->stream[s], batch, &wrong, &looks);
     c->exported++;
@@ -73,12 +74,12 @@ static void release_held(struct consumer *c, unsigned i)
     c->held[i] = c->held[c->held_count];
     c->held_stream[i] = c->held_stream[c->held_count];
     if (s == USE_STREAMS) {
-        (void)lade_feeder_release(c->feeder, &batch, LADE_DONE_NOW, NULL);
+        (void)lade_feeder_release(c->feeder, &batch, LADE_DONE_NOW, NULL, NULL);
     } else if (check_below(&c->random, 2)) {
-        (void)lade_feeder_release(c->feeder, &batch, LADE_DONE_STREAM, c->stream[s]);
+        (void)lade_feeder_release(c->feeder, &batch, LADE_DONE_STREAM, c->stream[s], NULL);
     } else {
         faulty_event_record(c->device, c->event[s], c->stream[s]);
-        (void)lade_feeder_release(c->feeder, &batch, LADE_DONE_EVENT, c->event[s]);
+        (void)lade_feeder_release(c->feeder, &batch, LADE_DONE_EVENT, c->event[s], NULL);
     }
 }
 
@@ -99,7 +100,7 @@ static unsigned use(struct consumer *c, const struct lade_feeder_batch *batch)
 
     if (s < USE_STREAMS)
         launch_look(c->feeder, c->device, c->stream[s], batch, &wrong, &looks);
-    else if (lade_feeder_host_wait(c->feeder, batch, LADE_FOREVER) == LADE_OK)
+    else if (lade_feeder_host_wait(c->feeder, batch, LADE_FOREVER, NULL) == LADE_OK)
         atomic_fetch_add(&wrong, wrong_in(batch->number, batch->rows, batch->tensor[IMAGES].data,
                                           batch->tensor[LABELS].data, batch->tensor[IDS].data));
     if (check_below(&c->random, 4) == 0)

@@ -71,7 +71,7 @@ static void end_kept(struct kept *k)
     if (k->tensor)
         k->tensor->deleter(k->tensor);
     else
-        (void)lade_loader_release_after(k->loader, &k->batch, k->done, k->handle);
+        (void)lade_loader_release_after(k->loader, &k->batch, k->done, k->handle, NULL);
     free(k);
 }
 
@@ -109,8 +109,8 @@ static struct kept *keep(struct consumer *c, const struct lade_batch *b)
 static bool use(struct consumer *c, struct kept *k)
 {
     if (!c->device || check_below(&c->random, 4) == 0)
-        return lade_loader_host_wait(c->loader, &k->batch, LADE_FOREVER) == LADE_OK;
-    if (lade_loader_stream_wait(c->loader, &k->batch, c->stream) != LADE_OK)
+        return lade_loader_host_wait(c->loader, &k->batch, LADE_FOREVER, NULL) == LADE_OK;
+    if (lade_loader_stream_wait(c->loader, &k->batch, c->stream, NULL) != LADE_OK)
         return false;
     struct kept *argument = keep(c, &k->batch);
     faulty_launch(c->device, c->stream, look, argument, 2, k->batch.tensor[LADE_SAMPLES].data);
@@ -126,7 +126,7 @@ static void take(struct consumer *c, const struct lade_batch *b)
     for (uint64_t i = 0; i < b->count; i++)
         c->seen[b->ids[i]]++;
     if (!use(c, k)) { /* the device is lost */
-        (void)lade_loader_release_after(c->loader, b, LADE_DONE_NOW, NULL);
+        (void)lade_loader_release_after(c->loader, b, LADE_DONE_NOW, NULL, NULL);
         free(k);
         return;
     }
@@ -136,7 +136,8 @@ static void take(struct consumer *c, const struct lade_batch *b)
         struct kept *e = keep(c, b);
         e->done = k->done;
         e->handle = k->handle;
-        if (lade_loader_export(c->loader, b, check_below(&c->random, 2), k->done, k->handle, &e->tensor) == LADE_OK) {
+        if (lade_loader_export(c->loader, b, check_below(&c->random, 2), k->done, k->handle, &e->tensor, NULL) ==
+            LADE_OK) {
             c->exported++;
             give(c, e);
         } else {

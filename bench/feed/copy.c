@@ -76,7 +76,7 @@ static void release(struct device *d, struct lade_feeder *feeder, const struct l
                     cl_event *last)
 {
     if (!d) {
-        (void)lade_feeder_release(feeder, batch, LADE_DONE_NOW, NULL);
+        (void)lade_feeder_release(feeder, batch, LADE_DONE_NOW, NULL, NULL);
         return;
     }
     if (*last)
@@ -84,9 +84,9 @@ static void release(struct device *d, struct lade_feeder *feeder, const struct l
     *last = batch->ready;
     must(clRetainEvent(*last), "clRetainEvent");
     if (used)
-        must(lade_feeder_stream_wait(feeder, batch, d->compute_queue), "lade_feeder_stream_wait");
+        must(lade_feeder_stream_wait(feeder, batch, d->compute_queue, NULL), "lade_feeder_stream_wait");
     (void)lade_feeder_release(feeder, batch, used ? LADE_DONE_STREAM : LADE_DONE_EVENT,
-                              used ? (void *)d->compute_queue : batch->ready);
+                              used ? (void *)d->compute_queue : batch->ready, NULL);
 }
 
 static struct result feed(struct device *d, struct pool *pool, unsigned depth, bool help, bool used, double seconds)

@@ -61,9 +61,9 @@ static double by_feeder(struct job *j, struct lade_feeder *feeder, double second
     double begin = clock_now();
 
     while (clock_now() - begin < seconds && lade_feeder_next(feeder, &batch, LADE_FOREVER, NULL) == LADE_OK) {
-        must(lade_feeder_stream_wait(feeder, &batch, j->device.compute_queue), "lade_feeder_stream_wait");
+        must(lade_feeder_stream_wait(feeder, &batch, j->device.compute_queue, NULL), "lade_feeder_stream_wait");
         device_compute(&j->device, j->steps, NULL, NULL);
-        (void)lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, j->device.compute_queue);
+        (void)lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, j->device.compute_queue, NULL);
         batches++;
     }
     must(clFinish(j->device.compute_queue), "clFinish");

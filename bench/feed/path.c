@@ -56,7 +56,7 @@ static struct result through_loader(struct lade_device *device, unsigned threads
             last = b.ready;
             must(clRetainEvent(last), "clRetainEvent");
         }
-        if (lade_loader_release_after(loader, &b, b.ready ? LADE_DONE_EVENT : LADE_DONE_NOW, b.ready) != LADE_OK)
+        if (lade_loader_release_after(loader, &b, b.ready ? LADE_DONE_EVENT : LADE_DONE_NOW, b.ready, NULL) != LADE_OK)
             fail("a batch was not released");
     }
     if (last) {

@@ -316,14 +316,14 @@ static void feed(unsigned depth, unsigned fillers, enum lade_done done)
     cr_assert_eq(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), cudaSuccess);
     seen = numbers;
     while ((status = lade_feeder_next(feeder, &batch, LADE_FOREVER, &error)) == LADE_OK) {
-        cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, stream), LADE_OK);
+        cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, stream, NULL), LADE_OK);
         cr_assert_eq(lade_converter_cuda.run(converter, &batch.tensor[IMAGES], (uint32_t)batch.rows,
                                              seen + batch.number * ROWS * PIXELS, stream, &failure),
                      LADE_OK);
         if (done == LADE_DONE_EVENT)
             cr_assert_eq(cudaEventRecord(event, stream), cudaSuccess);
         cr_assert_eq(
-            lade_feeder_release(feeder, &batch, done, done == LADE_DONE_EVENT ? (void *)event : (void *)stream),
+            lade_feeder_release(feeder, &batch, done, done == LADE_DONE_EVENT ? (void *)event : (void *)stream, NULL),
             LADE_OK);
     }
     cr_assert_eq(status, LADE_CLOSED);
@@ -362,7 +362,7 @@ Test(cuda, a_lost_device_ends_the_feeder)
         cr_assert_eq(lade_feeder_create_on(&feeder, cuda, &c, &error), LADE_OK);
         standin_lose(n, cudaErrorLaunchFailure);
         while ((status = lade_feeder_next(feeder, &batch, LADE_FOREVER, &error)) == LADE_OK)
-            (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL);
+            (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL);
         cr_assert_eq(status, LADE_DEVICE);
         cr_assert(lade_feeder_failed(feeder, &failure));
         cr_assert_eq(failure.code, cudaErrorLaunchFailure);

@@ -121,7 +121,7 @@ static void by_steps(const uint8_t *from, float *to, uint32_t height, uint32_t w
                  LADE_OK);
     cr_assert_eq(lade_pipeline_normalise(p, scale, mean, deviation), LADE_OK);
     cr_assert_eq(lade_pipeline_layout(p, LADE_CHW), LADE_OK);
-    cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 2, 3}, from, to, scratch), LADE_OK);
+    cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 2, 3}, from, to, scratch, NULL), LADE_OK);
     lade_pipeline_destroy(p);
     free(scratch);
 }

@@ -63,7 +63,7 @@ static bool feeds(unsigned depth, enum lade_done done, void *const *staging)
         return false;
     cudaStream_t stream = stream_made();
     while ((status = lade_feeder_next(feeder, &b, LADE_FOREVER, &error)) == LADE_OK) {
-        wrong += lade_feeder_stream_wait(feeder, &b, stream) != LADE_OK;
+        wrong += lade_feeder_stream_wait(feeder, &b, stream, NULL) != LADE_OK;
         for (unsigned t = 0; t < TENSORS; t++)
             at[t] = (size_t)((char *)b.tensor[t].data + b.tensor[t].offset - (char *)b.tensor[0].data);
         CUDA(cudaMemcpyAsync(seen + b.number * bytes, b.tensor[0].data, bytes, cudaMemcpyDeviceToHost, stream));
@@ -71,8 +71,8 @@ static bool feeds(unsigned depth, enum lade_done done, void *const *staging)
             CUDA(cudaEventRecord(event, stream));
         if (done == LADE_DONE_NOW)
             CUDA(cudaStreamSynchronize(stream));
-        wrong +=
-            lade_feeder_release(feeder, &b, done, done == LADE_DONE_EVENT ? (void *)event : (void *)stream) != LADE_OK;
+        wrong += lade_feeder_release(feeder, &b, done, done == LADE_DONE_EVENT ? (void *)event : (void *)stream,
+                                     NULL) != LADE_OK;
     }
     CUDA(cudaStreamSynchronize(stream));
     for (uint64_t i = 0; i < BATCHES; i++) {
@@ -210,9 +210,9 @@ static void tell_speed(uint64_t batches)
     if (lade_feeder_create(&feeder, &c, &error) != LADE_OK)
         return;
     while (lade_feeder_next(feeder, &b, LADE_FOREVER, &error) == LADE_OK) {
-        if (lade_feeder_stream_wait(feeder, &b, stream) != LADE_OK)
+        if (lade_feeder_stream_wait(feeder, &b, stream, NULL) != LADE_OK)
             row(false, "a stream that waits");
-        (void)lade_feeder_release(feeder, &b, LADE_DONE_STREAM, stream);
+        (void)lade_feeder_release(feeder, &b, LADE_DONE_STREAM, stream, NULL);
     }
     if (lade_feeder_stop(feeder, LADE_FOREVER) != LADE_OK)
         row(false, "a feeder that is closed");

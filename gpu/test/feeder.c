@@ -60,7 +60,7 @@ static size_t wrong(void)
 
 static void release(void)
 {
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
 }
 
 /* Takes all batches from first on, in order, then the end. */
@@ -526,7 +526,7 @@ static void *consume(void *argument)
         me->last = mine.number;
         me->wrong += wrong_in(mine.number, mine.rows, mine.tensor[0].data, mine.tensor[1].data, mine.tensor[2].data);
         me->taken++;
-        (void)lade_feeder_release(feeder, &mine, LADE_DONE_NOW, NULL);
+        (void)lade_feeder_release(feeder, &mine, LADE_DONE_NOW, NULL, NULL);
     }
     return NULL;
 }

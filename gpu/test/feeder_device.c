@@ -34,7 +34,7 @@ static int use_all(enum lade_done done)
         launch_look(feeder, device, mine, &batch, &wrong, &looks);
         if (done == LADE_DONE_EVENT)
             faulty_event_record(device, event, mine);
-        (void)lade_feeder_release(feeder, &batch, done, done == LADE_DONE_EVENT ? (void *)event : (void *)mine);
+        (void)lade_feeder_release(feeder, &batch, done, done == LADE_DONE_EVENT ? (void *)event : (void *)mine, NULL);
     }
     return status;
 }
@@ -83,10 +83,10 @@ Test(feeder_device, the_host_can_wait_for_a_batch)
     for (uint64_t i = 0; i < 50; i++) {
         cr_assert_eq(next(), LADE_OK);
         cr_assert_not_null(batch.ready);
-        cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER), LADE_OK);
+        cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER, NULL), LADE_OK);
         cr_assert_eq(wrong_in(i, ROWS, batch.tensor[0].data, batch.tensor[1].data, batch.tensor[2].data), 0);
         cr_assert_eq(wrong_in(i, ROWS, batch.tensor[0].host, batch.tensor[1].host, batch.tensor[2].host), 0);
-        cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+        cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
     }
     lade_feeder_destroy(feeder);
 }
@@ -102,15 +102,16 @@ Test(feeder_device, a_device_that_hangs_is_given_up_and_taken_up_again)
     cr_assert_eq(create(&c), LADE_OK);
     struct faulty *device = faulty_of(feeder);
     cr_assert_eq(next(), LADE_OK);
-    cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER, NULL), LADE_OK);
     faulty_finish(device);
     faulty_hang(device, true);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
     while (next() == LADE_OK && batch.number < 2)
         ;
     cr_assert_eq(batch.number, 2, "next does not wait for the device");
-    cr_assert_eq(lade_feeder_host_wait(feeder, &batch, 1000000), LADE_TIMEOUT);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_host_wait(feeder, &batch, 1000000, &error), LADE_TIMEOUT);
+    cr_assert_eq(error.status, LADE_TIMEOUT);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
     lade_feeder_stats(feeder, &stats);
     cr_assert_geq(stats.consumer_waits, 1);
     cr_assert_eq(lade_feeder_stop(feeder, 1000000), LADE_TIMEOUT);
@@ -135,7 +136,7 @@ Test(feeder_device, fillers_wait_for_the_device_and_stop_ends_it)
     faulty_hang(device, true);
     atomic_store(&p.held, false);
     cr_assert_eq(next(), LADE_OK);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
     while (stats.throttle_waits == 0)
         lade_feeder_stats(feeder, &stats);
     cr_assert_eq(stats.filled, 1, "the copy out of the slot is not done");
@@ -167,7 +168,7 @@ Test(feeder_device, a_consumer_that_fills_waits_for_the_device_and_stop_ends_it)
     struct faulty *device = faulty_of(feeder);
     faulty_hang(device, true);
     cr_assert_eq(next(), LADE_OK);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
     cr_assert_eq(pthread_create(&thread, NULL, take_one, &status), 0);
     while (stats.throttle_waits == 0)
         lade_feeder_stats(feeder, &stats);
@@ -229,7 +230,7 @@ Test(feeder_device, a_lost_device_ends_the_feeder)
     for (unsigned i = 0; (status = next()) == LADE_OK; i++) {
         if (i == 20)
             faulty_lose(device);
-        (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL);
+        (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL);
     }
     cr_assert_eq(status, LADE_DEVICE);
     cr_assert_eq(next(), LADE_DEVICE, "it stays so");

@@ -20,7 +20,7 @@ static int next(int64_t timeout)
 static void export_all(enum lade_side side, enum lade_done done, void *handle)
 {
     for (unsigned i = 0; i < TENSORS; i++)
-        cr_assert_eq(lade_feeder_export(feeder, &batch, i, side, done, handle, &tensor[i]), LADE_OK);
+        cr_assert_eq(lade_feeder_export(feeder, &batch, i, side, done, handle, &tensor[i], NULL), LADE_OK);
 }
 
 static size_t wrong_in_tensors(uint64_t number)
@@ -59,8 +59,10 @@ Test(feeder_export, a_tensor_describes_itself)
     cr_assert(tensor[IDS]->dl_tensor.dtype.code == kDLUInt && tensor[IDS]->dl_tensor.dtype.bits == 64);
     cr_assert_eq(wrong_in_tensors(0), 0);
     struct DLManagedTensorVersioned *again;
-    cr_assert_eq(lade_feeder_export(feeder, &batch, 0, LADE_ON_DEVICE, LADE_DONE_NOW, NULL, &again), LADE_TOO_MANY);
-    cr_assert_eq(lade_feeder_export(feeder, &batch, TENSORS, LADE_ON_DEVICE, LADE_DONE_NOW, NULL, &again),
+    cr_assert_eq(lade_feeder_export(feeder, &batch, 0, LADE_ON_DEVICE, LADE_DONE_NOW, NULL, &again, &error),
+                 LADE_TOO_MANY);
+    cr_assert_str_eq(error.text, "feeder: tensor 0 of this batch was exported already");
+    cr_assert_eq(lade_feeder_export(feeder, &batch, TENSORS, LADE_ON_DEVICE, LADE_DONE_NOW, NULL, &again, NULL),
                  LADE_INVALID);
     for (unsigned i = 0; i < TENSORS; i++)
         tensor[i]->deleter(tensor[i]);
@@ -85,7 +87,8 @@ Test(feeder_export, every_element_type_has_its_code)
         struct lade_feeder_config c = {.fill = fill_nothing, .tensors = 1, .shape = &shape};
         cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
         cr_assert_eq(next(LADE_FOREVER), LADE_OK);
-        cr_assert_eq(lade_feeder_export(feeder, &batch, 0, LADE_ON_HOST, LADE_DONE_NOW, NULL, &tensor[0]), LADE_OK);
+        cr_assert_eq(lade_feeder_export(feeder, &batch, 0, LADE_ON_HOST, LADE_DONE_NOW, NULL, &tensor[0], NULL),
+                     LADE_OK);
         cr_assert_eq(tensor[0]->dl_tensor.dtype.code, codes[i][0], "%s", lade_dtype_name((enum lade_dtype)i));
         cr_assert_eq(tensor[0]->dl_tensor.dtype.bits, codes[i][1], "%s", lade_dtype_name((enum lade_dtype)i));
         lade_feeder_destroy(feeder);
@@ -100,7 +103,7 @@ Test(feeder_export, a_slot_waits_for_its_tensors)
     create_on_host(&p, 1);
     cr_assert_eq(next(LADE_FOREVER), LADE_OK);
     export_all(LADE_ON_DEVICE, LADE_DONE_NOW, NULL);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
     cr_assert_eq(next(1000000), LADE_TIMEOUT, "all three are in use");
     cr_assert_eq(wrong_in_tensors(0), 0);
     tensor[0]->deleter(tensor[0]);
@@ -138,7 +141,7 @@ Test(feeder_export, tensors_outlive_the_feeder)
     create_on_host(&p, 2);
     cr_assert_eq(next(LADE_FOREVER), LADE_OK);
     export_all(LADE_ON_DEVICE, LADE_DONE_NOW, NULL);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
     cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
     cr_assert_eq(wrong_in_tensors(0), 0);
     lade_feeder_destroy(feeder);
@@ -166,7 +169,7 @@ Test(feeder_export, tensors_are_used_by_streams)
             cr_assert_eq(tensor[0]->dl_tensor.device.device_type, i % 2 ? 12 : kDLCPU);
             launch_look(feeder, device, stream[0], &batch, &wrong, &looks);
             launch_look(feeder, device, stream[1], &batch, &wrong, &looks);
-            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, stream[1]), LADE_OK);
+            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, stream[1], NULL), LADE_OK);
             if (i < 29)
                 for (unsigned t = 0; t < TENSORS; t++)
                     tensor[t]->deleter(tensor[t]);

@@ -45,12 +45,12 @@ static void refused(void)
     int here = 0;
 
     child_check(is_refused(LADE_FOREVER) && is_refused(0));
-    child_check(lade_feeder_stream_wait(feeder, &batch, &here) == LADE_INVALID);
-    child_check(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER) == LADE_INVALID);
-    child_check(lade_feeder_export(feeder, &batch, LABELS, LADE_ON_HOST, LADE_DONE_NOW, NULL, &another) ==
+    child_check(lade_feeder_stream_wait(feeder, &batch, &here, NULL) == LADE_INVALID);
+    child_check(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER, NULL) == LADE_INVALID);
+    child_check(lade_feeder_export(feeder, &batch, LABELS, LADE_ON_HOST, LADE_DONE_NOW, NULL, &another, NULL) ==
                 LADE_INVALID);
-    child_check(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, &here) == LADE_INVALID);
-    child_check(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL) == LADE_INVALID);
+    child_check(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, &here, NULL) == LADE_INVALID);
+    child_check(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL) == LADE_INVALID);
     lade_feeder_close(feeder);
     lade_feeder_stats(feeder, &stats);
     child_check(stats.taken == batch.number + 1 && !lade_feeder_failed(feeder, NULL));
@@ -91,7 +91,7 @@ static void leave_tensor_first(void *unused)
 static void export_ids(void *stream)
 {
     cr_assert_eq(lade_feeder_export(feeder, &batch, IDS, LADE_ON_HOST, stream ? LADE_DONE_STREAM : LADE_DONE_NOW,
-                                    stream, &tensor),
+                                    stream, &tensor, NULL),
                  LADE_OK);
 }
 
@@ -123,7 +123,7 @@ Test(feeder_fork, a_child_gets_an_error_at_once_and_frees, .timeout = 60)
         cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
         cr_assert_eq(next(), LADE_OK);
         while (!atomic_load(&begun)) {
-            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
             cr_assert_eq(next(), LADE_OK);
         }
         cr_assert(child_runs(leave, NULL));
@@ -132,7 +132,7 @@ Test(feeder_fork, a_child_gets_an_error_at_once_and_frees, .timeout = 60)
         cr_assert(child_runs(leave_tensor_first, NULL));
         tensor->deleter(tensor);
         for (uint64_t number = batch.number + 1, end = number + 10; number < end; number++) {
-            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+            cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
             cr_assert(next() == LADE_OK && batch.number == number);
         }
         lade_feeder_destroy(feeder);
@@ -151,8 +151,8 @@ Test(feeder_fork, a_fill_that_has_not_returned_is_not_waited_for, .timeout = 60)
     cr_assert_eq(next(), LADE_OK);
     atomic_store(&p.inside, false);
     atomic_store(&p.held, true);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
-    cr_assert_eq(lade_feeder_release(feeder, &first, LADE_DONE_NOW, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &first, LADE_DONE_NOW, NULL, NULL), LADE_OK);
     while (!atomic_load(&p.inside))
         usleep(100);
     pid_t child = fork();
@@ -203,19 +203,20 @@ Test(feeder_fork, a_child_never_calls_the_device, .timeout = 60)
     cr_assert_eq(lade_feeder_create_on(&feeder, &faulty_backend, &c, &error), LADE_OK);
     struct faulty_stream *stream = faulty_stream(faulty_of(feeder));
     cr_assert_eq(next(), LADE_OK);
-    cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER), LADE_OK); /* the device's thread has begun */
-    do /* until the feeder's thread has nothing to do */
+    cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER, NULL),
+                 LADE_OK); /* the device's thread has begun */
+    do                     /* until the feeder's thread has nothing to do */
         lade_feeder_stats(feeder, &stats);
     while (stats.copied < stats.depth);
     faulty_hang(faulty_of(feeder), true);
-    cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, stream), LADE_OK);
+    cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, stream, NULL), LADE_OK);
     cr_assert(child_runs(leave, NULL));
     export_ids(stream);
     cr_assert(child_runs(leave_with_tensor, NULL));
     cr_assert(child_runs(leave_tensor_first, NULL));
     tensor->deleter(tensor);
     faulty_hang(faulty_of(feeder), false);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, stream), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, stream, NULL), LADE_OK);
     cr_assert(next() == LADE_OK && batch.number == 1);
     lade_feeder_destroy(feeder);
     cr_assert_eq(faulty_things(), 0);
@@ -235,7 +236,7 @@ Test(feeder_fork, memory_of_the_user_is_left_to_the_user, .timeout = 60)
     cr_assert(lade_feeder_bytes(shapes, TENSORS) <= (size_t)page);
     cr_assert_eq(lade_feeder_create_on(&feeder, &faulty_backend, &c, &error), LADE_OK);
     cr_assert_eq(next(), LADE_OK);
-    cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_feeder_host_wait(feeder, &batch, LADE_FOREVER, NULL), LADE_OK);
     faulty_hang(faulty_of(feeder), true);
     cr_assert(child_runs(leave_device_of_user, NULL));
     faulty_hang(faulty_of(feeder), false);
@@ -260,7 +261,7 @@ static void feed_all(void)
     for (; lade_feeder_next(mine, &of_mine, LADE_FOREVER, NULL) == LADE_OK; taken++) {
         child_check(wrong_in(taken, of_mine.rows, of_mine.tensor[IMAGES].data, of_mine.tensor[LABELS].data,
                              of_mine.tensor[IDS].data) == 0);
-        child_check(lade_feeder_release(mine, &of_mine, LADE_DONE_NOW, NULL) == LADE_OK);
+        child_check(lade_feeder_release(mine, &of_mine, LADE_DONE_NOW, NULL, NULL) == LADE_OK);
     }
     child_check(taken == 20 && lade_feeder_stop(mine, LADE_FOREVER) == LADE_OK);
     lade_feeder_destroy(mine);

@@ -30,7 +30,7 @@ static inline void look_kernel(void *argument, unsigned step)
 static inline void launch_look(struct lade_feeder *feeder, struct faulty *device, struct faulty_stream *stream,
                                const struct lade_feeder_batch *batch, atomic_ullong *wrong, atomic_ullong *done)
 {
-    if (lade_feeder_stream_wait(feeder, batch, stream) != LADE_OK)
+    if (lade_feeder_stream_wait(feeder, batch, stream, NULL) != LADE_OK)
         return;
     struct look *look = malloc(sizeof *look);
     look->batch = *batch;

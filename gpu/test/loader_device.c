@@ -43,7 +43,7 @@ Test(loader_device, memory_waits_for_the_streams_that_use_it)
             if (c % 2)
                 faulty_event_record(d, event, stream[batches % 2]);
             cr_assert_eq(lade_loader_release_after(l, &b, c % 2 ? LADE_DONE_EVENT : LADE_DONE_STREAM,
-                                                   c % 2 ? (void *)event : (void *)stream[batches % 2]),
+                                                   c % 2 ? (void *)event : (void *)stream[batches % 2], NULL),
                          LADE_OK);
             batches++;
         }
@@ -79,7 +79,7 @@ Test(loader_device, a_stream_from_memory)
     struct lade_loader *l = open_on(&faulty_backend, &faulty, &config);
     for (unsigned k = 0; k < (3 * COUNT + BATCH - 1) / BATCH; k++) {
         struct lade_batch b = next_of(l);
-        cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER), LADE_OK);
+        cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER, NULL), LADE_OK);
         cr_assert_eq(wrong_in(&b, b.ids), 0);
         for (uint64_t i = 0; i < b.count; i++)
             seen[b.ids[i]]++;
@@ -144,13 +144,13 @@ Test(loader_device, several_fields)
         while ((status = lade_loader_next(l, &b, LADE_FOREVER, &error)) == LADE_OK) {
             struct DLManagedTensorVersioned *held[5];
             cr_assert(b.tensors == 5 && !b.samples && b.ready);
-            cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER), LADE_OK);
+            cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER, NULL), LADE_OK);
             cr_assert_eq(wrong_fields(&b), 0);
             for (uint64_t i = 0; i < b.count; i++)
                 seen[b.ids[i]]++;
             for (unsigned t = 0; t < 5; t++)
-                cr_assert_eq(lade_loader_export(l, &b, t, LADE_DONE_STREAM, stream, &held[t]), LADE_OK);
-            cr_assert_eq(lade_loader_release_after(l, &b, LADE_DONE_STREAM, stream), LADE_OK);
+                cr_assert_eq(lade_loader_export(l, &b, t, LADE_DONE_STREAM, stream, &held[t], NULL), LADE_OK);
+            cr_assert_eq(lade_loader_release_after(l, &b, LADE_DONE_STREAM, stream, NULL), LADE_OK);
             for (unsigned t = 0; t < 5; t++) {
                 cr_assert_eq(held[t]->dl_tensor.shape[0], (int64_t)b.tensor[t].shape->dim[0]);
                 held[t]->deleter(held[t]);
@@ -233,7 +233,7 @@ Test(loader_device, labels_of_a_short_batch)
     struct lade_loader *l = open_on(&faulty_backend, &faulty, &config);
     for (uint64_t first = 0; first < 10; first += BATCH) {
         struct lade_batch b = next_of(l);
-        cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER), LADE_OK);
+        cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER, NULL), LADE_OK);
         cr_assert_eq((char *)b.tensor[LADE_LABELS].data - (char *)b.tensor[LADE_SAMPLES].data, first ? 256 : 512);
         for (uint64_t i = 0; i < b.count; i++) {
             cr_assert_eq(((const int64_t *)b.tensor[LADE_LABELS].data)[i], (int64_t)(first + i));
@@ -290,10 +290,10 @@ Test(loader_device, exported_tensors_hold_their_batch)
     struct lade_batch b = next_of(l), next;
 
     launch(l, stream, &b, 2);
-    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_STREAM, stream, &samples), LADE_OK);
-    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_STREAM, stream, &samples), LADE_TOO_MANY);
-    cr_assert_eq(lade_loader_export_legacy(l, &b, LADE_LABELS, LADE_DONE_STREAM, stream, &labels), LADE_OK);
-    cr_assert_eq(lade_loader_export_legacy(l, &b, 2, LADE_DONE_STREAM, stream, &labels), LADE_INVALID);
+    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_STREAM, stream, &samples, NULL), LADE_OK);
+    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_STREAM, stream, &samples, NULL), LADE_TOO_MANY);
+    cr_assert_eq(lade_loader_export_legacy(l, &b, LADE_LABELS, LADE_DONE_STREAM, stream, &labels, NULL), LADE_OK);
+    cr_assert_eq(lade_loader_export_legacy(l, &b, 2, LADE_DONE_STREAM, stream, &labels, NULL), LADE_INVALID);
     cr_assert(samples->version.major == 1 && samples->dl_tensor.ndim == 2 && samples->dl_tensor.shape[0] == BATCH &&
               samples->dl_tensor.shape[1] == 16 && samples->dl_tensor.data == b.tensor[0].data &&
               (int)samples->dl_tensor.device.device_type == faulty_backend.dlpack_device);
@@ -306,7 +306,7 @@ Test(loader_device, exported_tensors_hold_their_batch)
     labels->deleter(labels);
     b = next_of(l);
     launch(l, stream, &b, 2);
-    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_STREAM, stream, &samples), LADE_OK);
+    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_STREAM, stream, &samples, NULL), LADE_OK);
     lade_loader_release(l, &b);
     lade_loader_destroy(l);
     lade_device_close(device);
@@ -332,7 +332,8 @@ Test(loader_device, what_is_kept_waits_for_its_stream)
         struct DLManagedTensorVersioned *tensor = NULL;
         struct lade_batch b = next_of(l);
         atomic_store(&looks, 0);
-        cr_assert(c == 0 || lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_STREAM, stream, &tensor) == LADE_OK);
+        cr_assert(c == 0 ||
+                  lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_STREAM, stream, &tensor, NULL) == LADE_OK);
         cr_assert(c > 1 || lade_loader_detach(l, &b, &error) == LADE_OK);
         launch(l, stream, &b, LONG);
         if (c == 2) {
@@ -340,12 +341,12 @@ Test(loader_device, what_is_kept_waits_for_its_stream)
             lade_loader_destroy(l);
             tensor->deleter(tensor);
         } else {
-            cr_assert_eq(lade_loader_release_after(l, &b, c ? LADE_DONE_NOW : LADE_DONE_STREAM, stream), LADE_OK);
+            cr_assert_eq(lade_loader_release_after(l, &b, c ? LADE_DONE_NOW : LADE_DONE_STREAM, stream, NULL), LADE_OK);
             if (c)
                 tensor->deleter(tensor);
             if (c == 3) { /* the next batch uses the memory */
                 b = next_of(l);
-                cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER), LADE_OK);
+                cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER, NULL), LADE_OK);
             }
             cr_assert_eq(atomic_load(&looks), 1);
             lade_loader_destroy(l);
@@ -406,7 +407,7 @@ Test(loader_device, one_loader_at_a_time)
     config.align = 0;
     l = open_loader(&config);
     b = next_of(l);
-    cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER, NULL), LADE_OK);
     cr_assert_eq(wrong_in(&b, b.ids), 0);
     close_all(l, source);
 }
@@ -421,11 +422,11 @@ static void in_child(void *unused)
 
     (void)unused;
     child_check(lade_loader_next(forked, &none, LADE_FOREVER, &error) == LADE_INVALID);
-    child_check(lade_loader_release_after(forked, &forked_batch, LADE_DONE_NOW, NULL) == LADE_INVALID);
-    child_check(lade_loader_stream_wait(forked, &forked_batch, NULL) == LADE_INVALID);
-    child_check(lade_loader_host_wait(forked, &forked_batch, LADE_FOREVER) == LADE_INVALID);
+    child_check(lade_loader_release_after(forked, &forked_batch, LADE_DONE_NOW, NULL, NULL) == LADE_INVALID);
+    child_check(lade_loader_stream_wait(forked, &forked_batch, NULL, NULL) == LADE_INVALID);
+    child_check(lade_loader_host_wait(forked, &forked_batch, LADE_FOREVER, NULL) == LADE_INVALID);
     child_check(lade_loader_detach(forked, &forked_batch, &error) == LADE_INVALID);
-    child_check(lade_loader_export(forked, &forked_batch, 0, LADE_DONE_NOW, NULL, &tensor) == LADE_INVALID);
+    child_check(lade_loader_export(forked, &forked_batch, 0, LADE_DONE_NOW, NULL, &tensor, NULL) == LADE_INVALID);
     child_check(lade_device_native(device, 0) == NULL);
     lade_loader_destroy(forked);
     lade_device_close(device);

@@ -62,7 +62,7 @@ static inline void launch(struct lade_loader *loader, struct faulty_stream *stre
     l->batch = *b;
     l->steps = steps;
     memcpy(l->ids, b->ids, (size_t)b->count * sizeof *b->ids);
-    cr_assert_eq(lade_loader_stream_wait(loader, b, stream), LADE_OK);
+    cr_assert_eq(lade_loader_stream_wait(loader, b, stream, NULL), LADE_OK);
     faulty_launch(lade_device_native(device, 0), stream, look, l, steps, b->tensor[0].data);
 }
 

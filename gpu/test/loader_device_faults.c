@@ -24,9 +24,9 @@ static void fail_every_call(unsigned depth)
         while (status == LADE_OK) {
             status = lade_loader_next(l, &b, LADE_FOREVER, &error);
             if (status == LADE_OK) {
-                int waited = lade_loader_stream_wait(l, &b, stream);
+                int waited = lade_loader_stream_wait(l, &b, stream, NULL);
                 cr_assert(waited == LADE_OK || waited == LADE_DEVICE, "%d", waited);
-                (void)lade_loader_release_after(l, &b, LADE_DONE_STREAM, stream);
+                (void)lade_loader_release_after(l, &b, LADE_DONE_STREAM, stream, NULL);
             }
         }
         failed += status == LADE_DEVICE;
@@ -65,7 +65,8 @@ static void hang(bool consumer_assists)
 
     faulty_hang(d, true);
     b = next_of(l);
-    cr_assert_eq(lade_loader_host_wait(l, &b, 1000000), LADE_TIMEOUT);
+    cr_assert_eq(lade_loader_host_wait(l, &b, 1000000, &error), LADE_TIMEOUT);
+    cr_assert_eq(error.status, LADE_TIMEOUT);
     lade_loader_stats(l, &stats);
     cr_assert_eq(stats.consumer_waits, 1);
     do
@@ -113,13 +114,13 @@ Test(loader_device_faults, a_batch_that_was_skipped_whole)
 
     struct lade_batch b = next_of(l);
     launch(l, stream[0], &b, LONG);
-    cr_assert_eq(lade_loader_release_after(l, &b, LADE_DONE_STREAM, stream[0]), LADE_OK);
+    cr_assert_eq(lade_loader_release_after(l, &b, LADE_DONE_STREAM, stream[0], NULL), LADE_OK);
     b = next_of(l);
     cr_assert(b.count == 0 && !b.ready);
-    cr_assert_eq(lade_loader_release_after(l, &b, LADE_DONE_STREAM, stream[1]), LADE_OK);
+    cr_assert_eq(lade_loader_release_after(l, &b, LADE_DONE_STREAM, stream[1], NULL), LADE_OK);
     b = next_of(l);
     cr_assert_eq(b.count, 8);
-    cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER), LADE_OK);
+    cr_assert_eq(lade_loader_host_wait(l, &b, LADE_FOREVER, NULL), LADE_OK);
     cr_assert_eq(wrong_in(&b, b.ids), 0);
     lade_loader_release(l, &b);
     close_all(l, source);

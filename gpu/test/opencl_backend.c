@@ -46,7 +46,7 @@ static void look(struct lade_feeder *feeder, cl_command_queue queue, struct seen
 {
     void *to[TENSORS] = {seen->images, seen->labels, seen->ids};
 
-    cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, queue), LADE_OK);
+    cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, queue, NULL), LADE_OK);
     seen->rows = batch.rows;
     for (unsigned t = 0; t < TENSORS; t++) {
         size_t bytes = lade_shape_bytes(batch.tensor[t].shape);
@@ -76,7 +76,7 @@ static void feed(struct lade_feeder_config *c, enum lade_done done, unsigned dep
         if (done == LADE_DONE_EVENT)
             cr_assert_eq(clFlush(mine), CL_SUCCESS);
         void *handle = done == LADE_DONE_STREAM ? (void *)mine : (void *)last;
-        cr_assert_eq(lade_feeder_release(feeder, &batch, done, handle), LADE_OK);
+        cr_assert_eq(lade_feeder_release(feeder, &batch, done, handle, NULL), LADE_OK);
         if (last)
             clReleaseEvent(last);
     }
@@ -193,7 +193,7 @@ Test(opencl, a_slot_waits_for_its_event)
     cl_event open = clCreateUserEvent(lade_feeder_native(feeder, 0), &code);
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
     cl_mem memory = batch.tensor[0].data;
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_EVENT, open), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_EVENT, open, NULL), LADE_OK);
     /* The next batch may be enqueued, but its copy waits; device memory still holds this one. */
     int status = lade_feeder_next(feeder, &batch, 20000000, &error);
     cr_assert(status == LADE_OK || status == LADE_TIMEOUT, "%d", status);
@@ -216,7 +216,7 @@ static void lost(struct lade_feeder *feeder, const char *call, int64_t code)
     int status;
 
     while ((status = lade_feeder_next(feeder, &batch, LADE_FOREVER, &error)) == LADE_OK)
-        (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL);
+        (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL);
     cr_assert_eq(status, LADE_DEVICE);
     cr_assert(lade_feeder_failed(feeder, &failure));
     cr_assert(!call || strcmp(failure.call, call) == 0, "%s %lld", failure.call, (long long)failure.code);
@@ -238,7 +238,7 @@ Test(opencl, work_that_fails_ends_the_feeder)
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
     /* Failed before any thread waits: PoCL 3.1 ends the process if an event fails that others wait for. */
     cr_assert_eq(clSetUserEventStatus(work, CL_OUT_OF_RESOURCES), CL_SUCCESS);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_EVENT, work), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_EVENT, work, NULL), LADE_OK);
     clReleaseEvent(work);
     lost(feeder, "the consumer's command", CL_OUT_OF_RESOURCES);
 }
@@ -255,10 +255,11 @@ Test(opencl, a_queue_of_another_context_is_refused)
     struct lade_feeder *feeder = made(&c);
     cl_event open = clCreateUserEvent(lade_feeder_native(feeder, 0), &code);
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_EVENT, open), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_EVENT, open, NULL), LADE_OK);
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK); /* its copy waits */
-    cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, other.queue), LADE_DEVICE);
-    (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL);
+    cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, other.queue, &error), LADE_DEVICE);
+    cr_assert(error.status == LADE_DEVICE && strstr(error.text, "opencl: cl"), "%s", error.text);
+    (void)lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL);
     cr_assert_eq(clSetUserEventStatus(open, CL_COMPLETE), CL_SUCCESS);
     clReleaseEvent(open);
     lost(feeder, "clEnqueueBarrierWithWaitList", CL_INVALID_CONTEXT);
@@ -279,9 +280,9 @@ static void use_in_child(void *context)
 
     child_check(lade_feeder_next(i->feeder, &batch, LADE_FOREVER, &error) == LADE_INVALID);
     child_check(strstr(error.text, "fork()") != NULL);
-    child_check(lade_feeder_stream_wait(i->feeder, &batch, i->queue) == LADE_INVALID);
-    child_check(lade_feeder_host_wait(i->feeder, &batch, LADE_FOREVER) == LADE_INVALID);
-    child_check(lade_feeder_release(i->feeder, &batch, LADE_DONE_STREAM, i->queue) == LADE_INVALID);
+    child_check(lade_feeder_stream_wait(i->feeder, &batch, i->queue, NULL) == LADE_INVALID);
+    child_check(lade_feeder_host_wait(i->feeder, &batch, LADE_FOREVER, NULL) == LADE_INVALID);
+    child_check(lade_feeder_release(i->feeder, &batch, LADE_DONE_STREAM, i->queue, NULL) == LADE_INVALID);
     child_check(lade_converter_run(i->converter, &batch.tensor[IMAGES], NULL, i->queue, &error) == LADE_INVALID);
     lade_converter_destroy(i->converter);
     lade_feeder_destroy(i->feeder);
@@ -310,8 +311,8 @@ Test(opencl, a_child_gets_an_error_at_once, .timeout = 60)
     i.queue = queue_of(i.feeder);
     cr_assert_eq(lade_feeder_next(i.feeder, &batch, LADE_FOREVER, &error), LADE_OK);
     cr_assert(child_runs(use_in_child, &i));
-    cr_assert_eq(lade_feeder_stream_wait(i.feeder, &batch, i.queue), LADE_OK, "here all is as it was");
-    cr_assert_eq(lade_feeder_release(i.feeder, &batch, LADE_DONE_STREAM, i.queue), LADE_OK);
+    cr_assert_eq(lade_feeder_stream_wait(i.feeder, &batch, i.queue, NULL), LADE_OK, "here all is as it was");
+    cr_assert_eq(lade_feeder_release(i.feeder, &batch, LADE_DONE_STREAM, i.queue, NULL), LADE_OK);
     cr_assert_eq(lade_feeder_next(i.feeder, &batch, LADE_FOREVER, &error), LADE_OK);
     lade_converter_destroy(i.converter);
     clReleaseCommandQueue(i.queue);

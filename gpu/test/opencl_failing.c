@@ -112,9 +112,9 @@ static int feed(const char *call, int n, enum lade_done done)
     cl_command_queue queue =
         clCreateCommandQueue(lade_feeder_native(feeder, 0), lade_feeder_native(feeder, 1), 0, &code);
     while ((status = lade_feeder_next(feeder, &batch, LADE_FOREVER, &error)) == LADE_OK) {
-        int waited = lade_feeder_stream_wait(feeder, &batch, queue);
+        int waited = lade_feeder_stream_wait(feeder, &batch, queue, NULL);
         cr_assert(waited == LADE_OK || waited == LADE_DEVICE, "%d", waited);
-        (void)lade_feeder_release(feeder, &batch, done, queue);
+        (void)lade_feeder_release(feeder, &batch, done, queue, NULL);
     }
     (void)lade_feeder_failed(feeder, &failure);
     cr_assert_eq(lade_feeder_stop(feeder, LADE_FOREVER), LADE_OK);
@@ -186,7 +186,7 @@ Test(opencl, a_child_calls_nothing)
     cr_assert_eq(lade_feeder_create(&feeder, &c, &error), LADE_OK);
     cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK);
     cr_assert(child_runs(free_in_child, feeder));
-    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL), LADE_OK);
+    cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_NOW, NULL, NULL), LADE_OK);
     lade_feeder_destroy(feeder);
     cr_assert(atomic_load(&made_calls) > 0 && atomic_load(&left) == 0);
 }

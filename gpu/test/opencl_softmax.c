@@ -51,10 +51,10 @@ static void epoch(struct lade_feeder *feeder, struct lade_converter *converter, 
 
     for (int i = 0; i < COUNT / BATCH; i++) {
         cr_assert_eq(lade_feeder_next(feeder, &batch, LADE_FOREVER, &error), LADE_OK, "%s", error.text);
-        cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, queue), LADE_OK);
+        cr_assert_eq(lade_feeder_stream_wait(feeder, &batch, queue, NULL), LADE_OK);
         cr_assert_eq(lade_converter_run(converter, &batch.tensor[0], numbers, queue, &error), LADE_OK);
         cr_assert_eq(lade_softmax_step(softmax, queue, numbers, &batch.tensor[1], &error), LADE_OK, "%s", error.text);
-        cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, queue), LADE_OK);
+        cr_assert_eq(lade_feeder_release(feeder, &batch, LADE_DONE_STREAM, queue, NULL), LADE_OK);
     }
     cr_assert_eq(lade_softmax_read(softmax, queue, report, &error), LADE_OK);
     cr_assert_eq(report->rows, COUNT);

@@ -62,8 +62,9 @@ Test(loader, exactly_once)
 }
 
 static int jitter(void *context, const struct lade_image *input, const void *from, const struct lade_image *output,
-                  void *to, struct lade_random *random)
+                  void *to, struct lade_random *random, struct lade_error *error)
 {
+    (void)error;
     const volatile unsigned char *bytes = from;
     (void)context;
     (void)output;

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 enum { COUNT = 200, BATCH = 16 };
@@ -19,14 +20,15 @@ struct outcome {
     int status;
 };
 
+static struct lade_error run_error; /* of the last run */
+
 static struct outcome run(const struct lade_loader_config *config)
 {
     struct outcome o = {.hash = UINT64_C(0xcbf29ce484222325)};
     struct lade_loader *l = open_loader(config);
     struct lade_batch b;
-    struct lade_error error;
 
-    while ((o.status = lade_loader_next(l, &b, LADE_FOREVER, &error)) == LADE_OK) {
+    while ((o.status = lade_loader_next(l, &b, LADE_FOREVER, &run_error)) == LADE_OK) {
         o.hash = hash_of(o.hash, b.samples, (size_t)b.count * b.sample_bytes);
         o.hash = hash_of(o.hash, b.ids, (size_t)b.count * sizeof *b.ids);
         o.hash = hash_of(o.hash, b.labels, (size_t)b.count * sizeof *b.labels);
@@ -37,7 +39,7 @@ static struct outcome run(const struct lade_loader_config *config)
             cr_assert(b.ids[i] % 10 != 3 && memcmp((char *)b.samples + 16 * i, &b.ids[i], 8) == 0);
         lade_loader_release(l, &b);
     }
-    cr_assert_eq(error.status, o.status);
+    cr_assert_eq(run_error.status, o.status);
     cr_assert(o.status == LADE_CLOSED || lade_loader_next(l, &b, LADE_FOREVER, NULL) == o.status);
     lade_loader_destroy(l);
     return o;
@@ -144,12 +146,13 @@ static uint64_t number_in(const void *sample)
 }
 
 static int refuse_some(void *context, const struct lade_image *input, const void *from, const struct lade_image *output,
-                       void *to, struct lade_random *random)
+                       void *to, struct lade_random *random, struct lade_error *error)
 {
     (void)context;
     (void)output;
     (void)random;
     memcpy(to, from, lade_image_bytes(input));
+    (void)snprintf(error->text, sizeof error->text, "number %d", (int)number_in(from));
     return number_in(from) % 10 == 3 ? LADE_FULL : LADE_OK;
 }
 
@@ -175,6 +178,7 @@ Test(loader_faults, transforms_fail_as_sources_do)
     cr_assert(o.status == LADE_CLOSED && o.samples == 200 && o.faults == 20);
     config.fault = LADE_FAULT_FAIL;
     cr_assert_eq(run(&config).status, LADE_FULL);
+    cr_assert(strstr(run_error.text, "3: a transform failed: number "), "%s", run_error.text);
     lade_pipeline_destroy(pipeline);
     lade_source_close(source);
 }
@@ -221,8 +225,10 @@ static void await_caught(struct trap *t, unsigned count)
 }
 
 static int step_on_in_transform(void *context, const struct lade_image *input, const void *from,
-                                const struct lade_image *output, void *to, struct lade_random *random)
+                                const struct lade_image *output, void *to, struct lade_random *random,
+                                struct lade_error *error)
 {
+    (void)error;
     (void)output;
     (void)random;
     memcpy(to, from, lade_image_bytes(input));

@@ -1170,10 +1170,10 @@ Test(loader_fields, exported_and_detached)
     const struct expected e = {.row = same, .length = tokens_of};
     const uint64_t hash = hash_batch(1, &b);
 
-    cr_assert_eq(lade_loader_export(l, &b, 7, LADE_DONE_NOW, NULL, &again), LADE_INVALID);
+    cr_assert_eq(lade_loader_export(l, &b, 7, LADE_DONE_NOW, NULL, &again, NULL), LADE_INVALID);
     for (unsigned t = 0; t < 7; t++) {
-        cr_assert_eq(lade_loader_export(l, &b, t, LADE_DONE_NOW, NULL, &managed[t]), LADE_OK);
-        cr_assert_eq(lade_loader_export(l, &b, t, LADE_DONE_NOW, NULL, &again), LADE_TOO_MANY);
+        cr_assert_eq(lade_loader_export(l, &b, t, LADE_DONE_NOW, NULL, &managed[t], NULL), LADE_OK);
+        cr_assert_eq(lade_loader_export(l, &b, t, LADE_DONE_NOW, NULL, &again, NULL), LADE_TOO_MANY);
         const DLTensor *d = &managed[t]->dl_tensor;
         cr_assert_eq(d->ndim, (int32_t)b.tensor[t].shape->dims);
         cr_assert_eq(d->data, b.tensor[t].host);

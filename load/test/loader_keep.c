@@ -54,7 +54,7 @@ Test(loader_keep, detached_batches)
         for (unsigned i = 1; i < BATCHES; i++)
             check(&b[i]);
         for (unsigned i = 1; i < BATCHES; i++)
-            cr_assert_eq(lade_loader_release_after(l, &b[i], LADE_DONE_NOW, NULL), LADE_OK);
+            cr_assert_eq(lade_loader_release_after(l, &b[i], LADE_DONE_NOW, NULL, NULL), LADE_OK);
         lade_source_close(source);
     }
 }
@@ -79,10 +79,12 @@ Test(loader_keep, exported_tensors)
     pthread_t thread;
 
     check(&b);
-    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_NOW, NULL, &samples), LADE_OK);
-    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_NOW, NULL, &again), LADE_TOO_MANY);
-    cr_assert_eq(lade_loader_export(l, &b, 2, LADE_DONE_NOW, NULL, &again), LADE_INVALID);
-    cr_assert_eq(lade_loader_export_legacy(l, &b, LADE_LABELS, LADE_DONE_NOW, NULL, &labels), LADE_OK);
+    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_NOW, NULL, &samples, NULL), LADE_OK);
+    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_NOW, NULL, &again, &error), LADE_TOO_MANY);
+    cr_assert_str_eq(error.text, "tensor 0 of this batch was exported already");
+    cr_assert_eq(lade_loader_export(l, &b, 2, LADE_DONE_NOW, NULL, &again, &error), LADE_INVALID);
+    cr_assert_str_eq(error.text, "there is no tensor 2");
+    cr_assert_eq(lade_loader_export_legacy(l, &b, LADE_LABELS, LADE_DONE_NOW, NULL, &labels, NULL), LADE_OK);
     cr_assert(samples->version.major == 1 && samples->dl_tensor.device.device_type == kDLCPU &&
               samples->dl_tensor.ndim == 2 && samples->dl_tensor.shape[0] == BATCH &&
               samples->dl_tensor.strides[0] == 16 && samples->dl_tensor.data == b.samples);
@@ -98,12 +100,12 @@ Test(loader_keep, exported_tensors)
 
     /* Detached and released: only the tensor holds it. It outlives the loader. */
     b = next_of(l);
-    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_NOW, NULL, &samples), LADE_OK);
+    cr_assert_eq(lade_loader_export(l, &b, LADE_SAMPLES, LADE_DONE_NOW, NULL, &samples, NULL), LADE_OK);
     cr_assert_eq(lade_loader_detach(l, &b, &error), LADE_OK);
     uint64_t first = b.ids[0];
     lade_loader_release(l, &b);
     b = next_of(l);
-    cr_assert_eq(lade_loader_export(l, &b, LADE_LABELS, LADE_DONE_NOW, NULL, &again), LADE_OK);
+    cr_assert_eq(lade_loader_export(l, &b, LADE_LABELS, LADE_DONE_NOW, NULL, &again, NULL), LADE_OK);
     int64_t label = b.labels[0];
     lade_loader_destroy(l);
     cr_assert_eq(((uint64_t *)samples->dl_tensor.data)[1], ~first);

@@ -431,7 +431,7 @@ Test(loader_pack, shards_without_rows)
     check_packed(r, &b, 40, 0, false);
     cr_assert(r->empty == 1 && r->steps == 0);
     struct DLManagedTensorVersioned *managed;
-    cr_assert_eq(lade_loader_export(l, &b, SEGMENTS, LADE_DONE_NOW, NULL, &managed), LADE_OK);
+    cr_assert_eq(lade_loader_export(l, &b, SEGMENTS, LADE_DONE_NOW, NULL, &managed, NULL), LADE_OK);
     cr_assert(managed->dl_tensor.shape[0] == 1 && managed->dl_tensor.shape[1] == 40);
     managed->deleter(managed);
     lade_loader_release(l, &b);

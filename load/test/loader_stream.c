@@ -130,8 +130,10 @@ Test(loader_stream, endless_source_with_a_split)
 }
 
 static int refuse_threes(void *context, const struct lade_image *input, const void *from,
-                         const struct lade_image *output, void *to, struct lade_random *random)
+                         const struct lade_image *output, void *to, struct lade_random *random,
+                         struct lade_error *error)
 {
+    (void)error;
     uint64_t number;
 
     (void)output;

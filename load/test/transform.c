@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct lade_rng_context rng = {1, 2, 0};
@@ -25,7 +26,7 @@ static void gives(struct lade_pipeline *p, const void *from, const void *expecte
     cr_assert(bytes < sizeof to && needed < sizeof scratch);
     memset(to, 0xee, sizeof to);
     memset(scratch, 0xdd, sizeof scratch);
-    cr_assert_eq(lade_pipeline_run(p, &rng, from, to, scratch), LADE_OK);
+    cr_assert_eq(lade_pipeline_run(p, &rng, from, to, scratch, NULL), LADE_OK);
     cr_assert_arr_eq(to, expected, bytes);
     cr_assert_eq(to[bytes], 0xee, "no byte behind the image is written");
     cr_assert_eq(scratch[needed], 0xdd, "nor behind the scratch");
@@ -124,7 +125,7 @@ Test(crop, random_places)
         from[i] = (uint8_t)(1 + i % 251);
     cr_assert_eq(lade_pipeline_crop_random(p, 4, 32, 32), LADE_OK);
     for (uint64_t id = 0; id < 32; id++) {
-        cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 2, id}, from, to, NULL), LADE_OK);
+        cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 2, id}, from, to, NULL, NULL), LADE_OK);
         for (int y = 0; y < 32; y++)
             for (int x = 0; x < 32; x++) {
                 int row = y + places[id][0] - 4, column = x + places[id][1] - 4;
@@ -146,7 +147,7 @@ Test(crop, far_outside)
 
     cr_assert_eq(lade_pipeline_crop_random(p, 2, 1, 1), LADE_OK);
     for (uint64_t id = 0; id < 200; id++) {
-        cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 1, id}, from, to, NULL), LADE_OK);
+        cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 1, id}, from, to, NULL, NULL), LADE_OK);
         cr_assert((to[0] == 0 && to[1] == 0) || (to[0] == 1 && to[1] == 2));
         seen += to[0] == 1;
     }
@@ -169,9 +170,9 @@ Test(flip, half_of_the_samples)
     cr_assert_eq(lade_pipeline_flip(two), LADE_OK);
     for (uint64_t id = 0; id < 6; id++) {
         const struct lade_rng_context d = {1, 2, id};
-        cr_assert_eq(lade_pipeline_run(one, &d, "aAbBcC", to, NULL), LADE_OK);
+        cr_assert_eq(lade_pipeline_run(one, &d, "aAbBcC", to, NULL, NULL), LADE_OK);
         cr_assert_arr_eq(to, first[id] ? "cCbBaA" : "aAbBcC", 6);
-        cr_assert_eq(lade_pipeline_run(two, &d, "aAbBcC", to, scratch), LADE_OK);
+        cr_assert_eq(lade_pipeline_run(two, &d, "aAbBcC", to, scratch, NULL), LADE_OK);
         cr_assert_arr_eq(to, second[id] ? "cCbBaA" : "aAbBcC", 6);
     }
     lade_pipeline_destroy(one);
@@ -184,7 +185,7 @@ Test(flip, planes)
     char to[6];
 
     cr_assert_eq(lade_pipeline_flip(p), LADE_OK);
-    cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 2, 3}, "abcABC", to, NULL), LADE_OK);
+    cr_assert_eq(lade_pipeline_run(p, &(struct lade_rng_context){1, 2, 3}, "abcABC", to, NULL, NULL), LADE_OK);
     cr_assert_arr_eq(to, "cbaCBA", 6);
     lade_pipeline_destroy(p);
 }
@@ -240,13 +241,17 @@ Test(layout, there_and_back)
 }
 
 static int first_pixel(void *context, const struct lade_image *in, const void *from, const struct lade_image *out,
-                       void *to, struct lade_random *random)
+                       void *to, struct lade_random *random, struct lade_error *error)
 {
     if (in->height != 1 || out->width != 1)
         return LADE_INVALID;
     *(uint64_t *)context = lade_random_word(random);
     memcpy(to, from, 2);
-    return *(const char *)from == 'x' ? LADE_DAMAGED : LADE_RELEASED;
+    if (*(const char *)from != 'x' && *(const char *)from != 'y')
+        return LADE_RELEASED;
+    if (*(const char *)from == 'x')
+        (void)snprintf(error->text, sizeof error->text, "x is not wanted");
+    return LADE_DAMAGED;
 }
 
 /* The function gets the words of its step: those from 2^20 on for the second. */
@@ -259,10 +264,18 @@ Test(call, a_user_callback)
 
     cr_assert_eq(lade_pipeline_layout(p, LADE_HWC), LADE_OK);
     cr_assert_eq(lade_pipeline_call(p, first_pixel, &word, &out), LADE_OK);
-    cr_assert_eq(lade_pipeline_run(p, &rng, "abcdef", to, scratch), LADE_OK);
+    cr_assert_eq(lade_pipeline_run(p, &rng, "abcdef", to, scratch, NULL), LADE_OK);
     cr_assert_arr_eq(to, "ab", 2);
     cr_assert_eq(word, UINT64_C(0xfdfd951b811731c2));
-    cr_assert_eq(lade_pipeline_run(p, &rng, "xbcdef", to, scratch), LADE_DAMAGED);
+    struct lade_error error = {.text = "unchanged"};
+    cr_assert_eq(lade_pipeline_run(p, &rng, "abcdef", to, scratch, &error), LADE_OK);
+    cr_assert_str_eq(error.text, "unchanged");
+    cr_assert_eq(lade_pipeline_run(p, &rng, "xbcdef", to, scratch, NULL), LADE_DAMAGED);
+    cr_assert_eq(lade_pipeline_run(p, &rng, "xbcdef", to, scratch, &error), LADE_DAMAGED);
+    cr_assert_eq(error.status, LADE_DAMAGED);
+    cr_assert_str_eq(error.text, "a transform failed: x is not wanted");
+    cr_assert_eq(lade_pipeline_run(p, &rng, "ybcdef", to, scratch, &error), LADE_DAMAGED);
+    cr_assert_str_eq(error.text, "a transform failed: damaged data");
     cr_assert_eq(lade_pipeline_call(p, NULL, NULL, &out), LADE_INVALID);
     lade_pipeline_destroy(p);
 }
@@ -317,7 +330,7 @@ Test(pipeline, draws_depend_on_seed_epoch_and_id)
     for (uint64_t i = 0; i < 64; i++) {
         const struct lade_rng_context d[4] = {{1, 1, i}, {2, 1, i}, {1, 2, i}, {1, 1, i + 64}};
         for (int k = 0; k < 4; k++) {
-            cr_assert_eq(lade_pipeline_run(p, &d[k], "ab", to, NULL), LADE_OK);
+            cr_assert_eq(lade_pipeline_run(p, &d[k], "ab", to, NULL, NULL), LADE_OK);
             flips[k] |= (uint64_t)(to[0] == 'b') << i;
         }
     }

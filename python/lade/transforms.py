@@ -128,7 +128,7 @@ class Compiled(NamedTuple):
     """A compiled function of the type lade_transform (lade/transform.h), which many threads call at once:
 
         int f(void *context, const struct lade_image *input, const void *from, const struct lade_image *output, void *to,
-              struct lade_random *random)
+              struct lade_random *random, struct lade_error *error)
 
     function is its address, or an object of ctypes, cffi or numba (cfunc) for it; context an address. output is the Form of
     the result if it differs from the input.

@@ -42,7 +42,8 @@ static int copy_out(PyObject *result, void *to, size_t bytes)
 
 /* The function gets a copy, which it may keep. */
 static int call_function(void *context, const struct lade_image *input, const void *from,
-                         const struct lade_image *output, void *to, struct lade_random *random)
+                         const struct lade_image *output, void *to, struct lade_random *random,
+                         struct lade_error *error)
 {
     const struct call *c = context;
     PyGILState_STATE attached = package_attach();
@@ -55,7 +56,7 @@ static int call_function(void *context, const struct lade_image *input, const vo
     else if (image)
         result = PyObject_CallFunction(c->function, "O", image);
     if (!result || copy_out(result, to, lade_image_bytes(output)) != 0)
-        status = package_keep_exception(NULL);
+        status = package_keep_exception(error);
     Py_XDECREF(image);
     Py_XDECREF(result);
     package_detach(attached);

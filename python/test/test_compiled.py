@@ -17,13 +17,13 @@ SOURCE = """
 #include <lade/transform.h>
 
 int invert(void *context, const struct lade_image *input, const void *from, const struct lade_image *output, void *to,
-           struct lade_random *random);
+           struct lade_random *random, struct lade_error *error);
 int invert(void *context, const struct lade_image *input, const void *from, const struct lade_image *output, void *to,
-           struct lade_random *random)
+           struct lade_random *random, struct lade_error *error)
 {
     const unsigned char *x = from;
     unsigned char *y = to;
-    (void)output, (void)random;
+    (void)output, (void)random, (void)error;
     if (context != NULL)
         return *(int *)context;
     for (size_t i = 0; i < (size_t)input->height * input->width * input->channels; i++)

@@ -283,7 +283,7 @@ static void use_feeder(void)
     FILLED(batch, lade_feeder_next(feeder, &batch.it, LADE_FOREVER, NULL));
     EXPECT(batch.it.rows == 64);
     INTACT(batch);
-    EXPECT(lade_feeder_release(feeder, &batch.it, LADE_DONE_NOW, NULL) == LADE_OK);
+    EXPECT(lade_feeder_release(feeder, &batch.it, LADE_DONE_NOW, NULL, NULL) == LADE_OK);
     FILLED(stats, (lade_feeder_stats(feeder, &stats.it), LADE_OK));
     EXPECT(stats.it.taken == 1);
     INTACT(stats);

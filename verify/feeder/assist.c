@@ -23,7 +23,7 @@ static void thread(int id)
 {
     assert(lade_feeder_next(&feeder, &batch[id], LADE_FOREVER, NULL) == LADE_OK);
     check_batch(&batch[id]);
-    assert(lade_feeder_release(&feeder, &batch[id], LADE_DONE_NOW, NULL) == LADE_OK);
+    assert(lade_feeder_release(&feeder, &batch[id], LADE_DONE_NOW, NULL, NULL) == LADE_OK);
     if (id == 0 && batch[id].number == 1)
         cover(other);
 }

@@ -37,7 +37,7 @@ static void thread(int id)
             assert(number == taken++);
             hand_out(&feeder, number, &batch);
             check_batch(&batch);
-            assert(lade_feeder_release(&feeder, &batch, LADE_DONE_NOW, NULL) == LADE_OK);
+            assert(lade_feeder_release(&feeder, &batch, LADE_DONE_NOW, NULL, NULL) == LADE_OK);
         }
     }
 }

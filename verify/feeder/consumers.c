@@ -34,7 +34,7 @@ static void thread(int id)
     if (id < 2) {
         STEP_TAKE(&batch[id], &number);
         taken[id] = number;
-        assert(lade_feeder_release(&feeder, &batch[id], LADE_DONE_NOW, NULL) == LADE_OK);
+        assert(lade_feeder_release(&feeder, &batch[id], LADE_DONE_NOW, NULL, NULL) == LADE_OK);
     } else {
         STEP_FILL(&number);
         assert(number == 2);

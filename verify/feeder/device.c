@@ -29,7 +29,7 @@ static void thread(int id)
             assert(fill_slot(&feeder, number));
             assert(lade_slots_take(&feeder.slots, &number) == LADE_OK);
             hand_out(&feeder, i, &batch);
-            assert(lade_feeder_release(&feeder, &batch, LADE_DONE_STREAM, &batch) == LADE_OK);
+            assert(lade_feeder_release(&feeder, &batch, LADE_DONE_STREAM, &batch, NULL) == LADE_OK);
         } else {
             while (!can_work(id - 1, i))
                 ;

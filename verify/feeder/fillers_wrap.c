@@ -32,7 +32,7 @@ static void thread(int id)
     for (uint64_t i = 0; i < 2; i++) {
         STEP_TAKE(&batch, &number);
         assert(number == i);
-        assert(lade_feeder_release(&feeder, &batch, LADE_DONE_NOW, NULL) == LADE_OK);
+        assert(lade_feeder_release(&feeder, &batch, LADE_DONE_NOW, NULL, NULL) == LADE_OK);
     }
     cover(both);
 }

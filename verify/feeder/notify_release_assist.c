@@ -27,7 +27,7 @@ static void thread(int id)
     uint64_t number = 0;
 
     if (id == 0)
-        assert(lade_feeder_release(&feeder, &batch, LADE_DONE_NOW, NULL) == LADE_OK);
+        assert(lade_feeder_release(&feeder, &batch, LADE_DONE_NOW, NULL, NULL) == LADE_OK);
     else
         (void)slots_wait(&feeder, TAKE, &number, TIME_ENOUGH);
 }

@@ -30,7 +30,7 @@ static void thread(int id)
             assert(number == i);
             if (i == 1)
                 cover(again);
-            assert(lade_feeder_release(&feeder, &batch, LADE_DONE_NOW, NULL) == LADE_OK);
+            assert(lade_feeder_release(&feeder, &batch, LADE_DONE_NOW, NULL, NULL) == LADE_OK);
         }
     }
 }

@@ -152,7 +152,7 @@ NEVER(const struct lade_source_info *, lade_source_info, (const struct lade_sour
 NEVER(int, lade_split_route_word, (struct lade_split * split, uint64_t word, unsigned *part))
 NEVER(int, lade_pipeline_run,
       (const struct lade_pipeline *pipeline, const struct lade_rng_context *rng, const void *from, void *to,
-       void *scratch))
+       void *scratch, struct lade_error *error))
 
 /* Workers are about to put; nothing was put yet. */
 static void make_loader(void)

@@ -74,6 +74,12 @@ int lade_stage_status(const struct lade_loader *l, struct lade_error *error)
     return LADE_OK;
 }
 
+int lade_stage_error(const struct lade_loader *l, int status, struct lade_error *error)
+{
+    (void)l, (void)error;
+    return status;
+}
+
 bool lade_loader_is_here(const struct lade_loader *l)
 {
     (void)l;
@@ -187,7 +193,7 @@ NEVER(int, lade_source_read_key,
 NEVER(void, lade_source_name, (const struct lade_source *source, uint64_t i, char *to, size_t size))
 NEVER(int, lade_pipeline_run,
       (const struct lade_pipeline *pipeline, const struct lade_rng_context *rng, const void *from, void *to,
-       void *scratch))
+       void *scratch, struct lade_error *error))
 NEVER(uint64_t, lade_order_length, (const struct lade_order *order, uint64_t epoch))
 NEVER(uint64_t, lade_order_substitute, (const struct lade_order *order, uint64_t epoch, uint64_t id, uint64_t attempt))
 NEVER(int, lade_loader_refuse_child, (struct lade_error * error))

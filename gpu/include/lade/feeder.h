@@ -189,7 +189,7 @@ static inline LADE_MUST_CHECK int lade_feeder_next(struct lade_feeder *feeder, s
  * LADE_INVALID     a child of fork().
  */
 LADE_API LADE_MUST_CHECK int lade_feeder_stream_wait(struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
-                                                     void *stream);
+                                                     void *stream, struct lade_error *error);
 
 /*
  * Waits until the batch has arrived.
@@ -199,7 +199,7 @@ LADE_API LADE_MUST_CHECK int lade_feeder_stream_wait(struct lade_feeder *feeder,
  * LADE_INVALID     a child of fork().
  */
 LADE_API LADE_MUST_CHECK int lade_feeder_host_wait(struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
-                                                   int64_t timeout);
+                                                   int64_t timeout, struct lade_error *error);
 
 /*
  * Returns the batch to the feeder. Any order, each batch once. Also after stop, before destroy.
@@ -208,7 +208,7 @@ LADE_API LADE_MUST_CHECK int lade_feeder_host_wait(struct lade_feeder *feeder, c
  * LADE_INVALID     a child of fork().
  */
 LADE_API int lade_feeder_release(struct lade_feeder *feeder, const struct lade_feeder_batch *batch, enum lade_done done,
-                                 void *handle);
+                                 void *handle, struct lade_error *error);
 
 struct DLManagedTensorVersioned; /* see lade/dlpack.h */
 
@@ -225,7 +225,7 @@ struct DLManagedTensorVersioned; /* see lade/dlpack.h */
  */
 LADE_API LADE_MUST_CHECK int lade_feeder_export(struct lade_feeder *feeder, const struct lade_feeder_batch *batch,
                                                 unsigned tensor, enum lade_side side, enum lade_done done, void *handle,
-                                                struct DLManagedTensorVersioned **managed);
+                                                struct DLManagedTensorVersioned **managed, struct lade_error *error);
 
 /* Starts no further batch. next returns those that were started, then LADE_CLOSED. Does not wait. */
 LADE_API void lade_feeder_close(struct lade_feeder *feeder);

@@ -305,8 +305,9 @@ LADE_API LADE_MUST_CHECK int lade_bag_sample_wait(struct lade_bag_handle *handle
 LADE_API void lade_bag_close(struct lade_bag *bag);
 
 /*
- * Every waiting call returns LADE_CANCELLED. Later calls wait as usual. A call that is about to wait can miss this
- * cancel: that is a call that had to wait, but has not yet read the number of cancels.
+ * Every waiting call returns LADE_CANCELLED. Later calls wait as usual: unlike that of a loader, this cancel is not
+ * permanent. A call that is about to wait can miss this cancel: that is a call that had to wait, but has not yet read
+ * the number of cancels.
  */
 LADE_API void lade_bag_cancel(struct lade_bag *bag);
 

@@ -131,8 +131,9 @@ LADE_API LADE_MUST_CHECK int lade_spsc_pop_wait(struct lade_spsc *ring, uint64_t
 LADE_API LADE_MUST_CHECK int lade_spsc_close(struct lade_spsc *ring);
 
 /*
- * Every waiting call returns LADE_CANCELLED. Later calls wait as usual. A call that is about to wait can miss this
- * cancel: that is a call that found the ring full or empty, but has not yet read the number of cancels.
+ * Every waiting call returns LADE_CANCELLED. Later calls wait as usual: unlike that of a loader, this cancel is not
+ * permanent. A call that is about to wait can miss this cancel: that is a call that found the ring full or empty,
+ * but has not yet read the number of cancels.
  * LADE_OK
  * LADE_INVALID     the ring was created without waits.
  */

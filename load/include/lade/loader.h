@@ -355,7 +355,7 @@ LADE_API void lade_loader_release(struct lade_loader *loader, const struct lade_
  * LADE_INVALID     a child of fork(): the device is in the other process.
  */
 LADE_API int lade_loader_release_after(struct lade_loader *loader, const struct lade_batch *batch, enum lade_done done,
-                                       void *handle);
+                                       void *handle, struct lade_error *error);
 
 /*
  * Work enqueued on the stream (cl_command_queue, cudaStream_t) after this call runs after the batch has arrived on the
@@ -365,7 +365,7 @@ LADE_API int lade_loader_release_after(struct lade_loader *loader, const struct 
  * LADE_INVALID     a child of fork().
  */
 LADE_API LADE_MUST_CHECK int lade_loader_stream_wait(struct lade_loader *loader, const struct lade_batch *batch,
-                                                     void *stream);
+                                                     void *stream, struct lade_error *error);
 
 /*
  * Waits until the batch has arrived.
@@ -375,7 +375,7 @@ LADE_API LADE_MUST_CHECK int lade_loader_stream_wait(struct lade_loader *loader,
  * LADE_INVALID     a child of fork().
  */
 LADE_API LADE_MUST_CHECK int lade_loader_host_wait(struct lade_loader *loader, const struct lade_batch *batch,
-                                                   int64_t timeout);
+                                                   int64_t timeout, struct lade_error *error);
 
 /*
  * Lets the batch keep its memory until it is released; the loader allocates other memory instead. LADE_TOO_MANY does
@@ -406,14 +406,18 @@ struct DLManagedTensor;
  */
 LADE_API LADE_MUST_CHECK int lade_loader_export(struct lade_loader *loader, const struct lade_batch *batch,
                                                 unsigned tensor, enum lade_done done, void *handle,
-                                                struct DLManagedTensorVersioned **managed);
+                                                struct DLManagedTensorVersioned **managed, struct lade_error *error);
 
 /* The same in DLPack's older form, without a version, for libraries that accept only that. */
 LADE_API LADE_MUST_CHECK int lade_loader_export_legacy(struct lade_loader *loader, const struct lade_batch *batch,
                                                        unsigned tensor, enum lade_done done, void *handle,
-                                                       struct DLManagedTensor **managed);
+                                                       struct DLManagedTensor **managed, struct lade_error *error);
 
-/* Permanently ends all waiting: next returns LADE_CANCELLED. Any thread, also a signal handler. */
+/*
+ * Permanently ends all waiting: next returns LADE_CANCELLED, in this call and all later ones. Unlike the cancel of a
+ * container it is permanent, because a consumer between two calls of next would miss one that took effect once. Any
+ * thread, also a signal handler.
+ */
 LADE_API void lade_loader_cancel(struct lade_loader *loader);
 
 /*

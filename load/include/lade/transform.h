@@ -25,6 +25,7 @@
 
 #include <lade/alloc.h>
 #include <lade/api.h>
+#include <lade/error.h>
 #include <lade/random.h>
 #include <lade/source.h>
 #include <lade/status.h>
@@ -114,20 +115,22 @@ LADE_API LADE_MUST_CHECK int lade_pipeline_layout(struct lade_pipeline *pipeline
 
 /*
  * Adds a custom function, which produces an image of the form output. Many threads call it concurrently. random yields
- * numbers that only this step uses. A negative status ends the run, which returns it.
+ * numbers that only this step uses. A negative status ends the run, which returns it. error is never NULL: the function
+ * may write the reason to error->text.
  */
 typedef int lade_transform(void *context, const struct lade_image *input, const void *from,
-                           const struct lade_image *output, void *to, struct lade_random *random);
+                           const struct lade_image *output, void *to, struct lade_random *random,
+                           struct lade_error *error);
 LADE_API LADE_MUST_CHECK int lade_pipeline_call(struct lade_pipeline *pipeline, lade_transform *function, void *context,
                                                 const struct lade_image *output);
 
 /*
- * Runs all steps in order. The three buffers must not overlap.
+ * Runs all steps in order. The three buffers must not overlap. error may be NULL.
  * LADE_OK
  * else             the negative status of a custom function.
  */
 LADE_API LADE_MUST_CHECK int lade_pipeline_run(const struct lade_pipeline *pipeline, const struct lade_rng_context *rng,
-                                               const void *from, void *to, void *scratch);
+                                               const void *from, void *to, void *scratch, struct lade_error *error);
 
 LADE_END
 
