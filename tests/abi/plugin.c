@@ -3,7 +3,7 @@
 #include <lade/feeder.h>
 #include <lade/loader.h>
 #include <lade/table.h>
-#include <urcu/urcu-memb.h>
+#include <lade/thread.h>
 
 static int count_batches(struct lade_source *source, int *batches)
 {
@@ -25,12 +25,16 @@ static int count_batches(struct lade_source *source, int *batches)
 static int fill_table(void)
 {
     struct lade_table *table;
-    int status = lade_table_create(&table, NULL);
+    int status = lade_thread_enter();
 
-    urcu_memb_register_thread();
+    if (status != LADE_OK)
+        return status;
+    status = lade_table_create(&table, NULL);
+    if (status != LADE_OK)
+        return status;
     for (uint64_t i = 0; status == LADE_OK && i < 100000; i++)
         status = lade_table_insert(table, i, i, NULL);
-    urcu_memb_unregister_thread();
+    lade_thread_leave();
     lade_table_destroy(table);
     return status;
 }

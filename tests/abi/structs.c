@@ -14,7 +14,6 @@
 #include <lade/report.h>
 #include <stdio.h>
 #include <string.h>
-#include <urcu/urcu-memb.h>
 
 enum { GUARD = 256 };
 
@@ -307,7 +306,7 @@ static void use_converter(void)
 
 int main(void)
 {
-    urcu_memb_register_thread();
+    EXPECT(lade_thread_enter() == LADE_OK);
     use_bag();
     use_rings();
     use_table();
@@ -317,6 +316,6 @@ int main(void)
     use_loader();
     use_feeder();
     use_converter();
-    urcu_memb_unregister_thread();
+    lade_thread_leave();
     return failures != 0;
 }
