@@ -86,10 +86,10 @@ static int export(struct lade_loader *l, const struct lade_batch *batch, unsigne
 int lade_loader_export(struct lade_loader *l, const struct lade_batch *batch, unsigned tensor, enum lade_done done,
                        void *handle, struct DLManagedTensorVersioned **managed, struct lade_error *error)
 {
-    struct exported *e;
+    struct exported *e = NULL;
     int status = export(l, batch, tensor, done, handle, &e, error);
 
-    if (status != LADE_OK)
+    if (!e)
         return status;
     *managed = &e->managed.versioned;
     (*managed)->version.major = DLPACK_MAJOR_VERSION;
@@ -104,10 +104,10 @@ int lade_loader_export_legacy(struct lade_loader *l, const struct lade_batch *ba
                               enum lade_done done, void *handle, struct DLManagedTensor **managed,
                               struct lade_error *error)
 {
-    struct exported *e;
+    struct exported *e = NULL;
     int status = export(l, batch, tensor, done, handle, &e, error);
 
-    if (status != LADE_OK)
+    if (!e)
         return status;
     *managed = &e->managed.legacy;
     (*managed)->manager_ctx = e;
