@@ -41,6 +41,8 @@ static void help(void)
          "  megatron:PREFIX[,samples=documents|sequences]\n"
          "  tfrecord:FILES, tar:FILES, each with "
          "[,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,classes=N][,size=HEIGHTxWIDTH]\n"
+         "  parquet:FILES[,field=NAME[:image]...][,label=NAME][,classes=N][,nulls=fail|skip|fill][,window=K]\n"
+         "    tfrecord, tar and parquet also take [,index=auto|yes|no]: whether an index file is read and written\n"
          "  npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]\n"
          "\n"
          "  --samples N   show the first N samples (3)\n"
@@ -172,6 +174,17 @@ static double total_bytes(const struct look *l)
     return bytes;
 }
 
+static void print_index(FILE *to, const struct lade_source_info *info)
+{
+    fprintf(to, "  index     %s bytes", grouped(info->index_bytes));
+    if (info->index_use == LADE_INDEX_REFUSED)
+        fputs(", not kept: neither the folder of the files nor the cache folder can be written", to);
+    else if (info->index_file)
+        fprintf(to, ", %s %s", info->index_use == LADE_INDEX_READ ? "read from" : "written to",
+                shown(info->index_file));
+    fputc('\n', to);
+}
+
 static void print_words(FILE *to, struct look *l)
 {
     const struct lade_source_info *info = l->info;
@@ -188,7 +201,7 @@ static void print_words(FILE *to, struct look *l)
         print_sample(to, l->source);
         fprintf(to, ", %s bytes\n", grouped(info->bytes));
     }
-    fprintf(to, "  index     %s bytes\n", grouped(info->index_bytes));
+    print_index(to, info);
     print_classes(to, l);
     print_samples(to, l);
     if (l->o.check)
@@ -199,6 +212,7 @@ static void print_words(FILE *to, struct look *l)
 
 static void print_json(FILE *to, const struct look *l)
 {
+    static const char *const uses[] = {"none", "read", "written", "refused"};
     const struct lade_source_info *info = l->info;
 
     fputs("{\"source\": ", to);
@@ -213,6 +227,11 @@ static void print_json(FILE *to, const struct look *l)
         fprintf(to, "%s%llu", d ? ", " : "", (unsigned long long)info->shape.dim[d]);
     fprintf(to, "], \"bytes\": %zu, \"index_bytes\": %llu, \"classes\": %llu", info->bytes,
             (unsigned long long)info->index_bytes, (unsigned long long)info->classes);
+    fprintf(to, ", \"index_use\": \"%s\"", uses[info->index_use]);
+    if (info->index_file) {
+        fputs(", \"index_file\": ", to);
+        json_quoted(to, info->index_file);
+    }
     if (info->class_names) {
         fputs(", \"class_names\": [", to);
         for (uint64_t c = 0; c < info->classes; c++) {

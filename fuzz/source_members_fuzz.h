@@ -43,7 +43,7 @@ static inline void check_members(const struct lade_members_format *format, const
 
     must(file);
     *file = (struct lade_bytes){data, size, "input"};
-    int status = lade_members_open(&source, format, config, file, 1, false, &error);
+    int status = lade_members_open(&source, format, config, file, 1, false, NULL, &error);
     if (status != LADE_OK) {
         check_error(status, &error, size);
         return;

@@ -91,6 +91,8 @@ struct lade_arrow {
     uint32_t *length[LADE_FIELDS_MAX]; /* of each sample in a ragged column, with a cache */
     uint64_t lengths;                  /* memory for this many */
     struct lade_blocks order;          /* with a cache that does not hold all */
+    enum lade_index_use index_use;
+    char *index_file;
 };
 
 /* Sets columns from the schema, and the roles. */
@@ -125,6 +127,18 @@ int lade_arrow_read(const struct lade_arrow *t, unsigned column, const struct la
  */
 int lade_arrow_measure(struct lade_arrow *t, struct lade_arrow_block *block, const uint32_t *child, bool indexed,
                        uint64_t bytes, struct lade_error *error);
+/*
+ * Memory for one more block, of some samples and, indexed, their lengths; then adds it with its rows and their bytes, when
+ * all else of it is known.
+ */
+bool lade_arrow_make_room(struct lade_arrow *t, uint64_t samples, bool indexed);
+void lade_arrow_add_block(struct lade_arrow *t, const struct lade_arrow_block *block, uint64_t bytes);
+
+/* What measuring has found out, for an index file: of indexed blocks. */
+void lade_arrow_put(const struct lade_arrow *t, struct lade_index_writer *writer);
+/* Adds the blocks, which have rows(self, b) rows. After false t is unchanged. */
+bool lade_arrow_take(struct lade_arrow *t, struct lade_index_reader *reader, uint64_t blocks,
+                     uint64_t (*rows)(const void *self, uint64_t block), const void *self);
 /* Makes the source. window, memory: with a feed, as in struct lade_source_arrow. Frees t on failure. */
 int lade_arrow_source(struct lade_source **source, struct lade_arrow *t, const struct lade_source_arrow *config,
                       bool rising, uint32_t identity, struct lade_error *error);

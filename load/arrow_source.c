@@ -112,6 +112,7 @@ void lade_arrow_close(void *self)
     lade_heap_put(t->alloc, t->first);
     lade_heap_put(t->alloc, t->size);
     lade_heap_put(t->alloc, t->file);
+    lade_heap_put(t->alloc, t->index_file);
     lade_heap_put(t->alloc, t);
 }
 
@@ -200,7 +201,6 @@ static int measure_labels(struct lade_arrow *t, const struct lade_arrow_block *b
 static void measure_image(struct lade_arrow *t, const struct lade_arrow_block *b, unsigned column)
 {
     struct lade_arrow_type *type = &t->column[column];
-    struct lade_field *field = &type->value.field;
 
     for (uint64_t i = 0; i < b->rows && type->value.size.height == 0; i++) {
         const struct lade_arrow_piece *p = &b->piece[column];
@@ -213,14 +213,9 @@ static void measure_image(struct lade_arrow *t, const struct lade_arrow_block *b
         if (lade_decode_size(&is, (struct lade_bytes){bytes, size, NULL}, NULL) == LADE_OK)
             type->value.size = is;
     }
-    field->dims = 3;
-    field->dim[0] = type->value.size.height;
-    field->dim[1] = type->value.size.width;
-    field->dim[2] = 3;
 }
 
-/* Memory for one more block, and for the lengths of its samples. */
-static bool make_room(struct lade_arrow *t, uint64_t samples, bool indexed)
+bool lade_arrow_make_room(struct lade_arrow *t, uint64_t samples, bool indexed)
 {
     if (t->blocks == t->space || !t->first) {
         const uint64_t space = t->space ? 2 * t->space : 16;
@@ -251,12 +246,21 @@ static bool make_room(struct lade_arrow *t, uint64_t samples, bool indexed)
     return true;
 }
 
+void lade_arrow_add_block(struct lade_arrow *t, const struct lade_arrow_block *b, uint64_t bytes)
+{
+    t->block[t->blocks] = *b;
+    t->size[t->blocks] = bytes;
+    t->bytes += bytes;
+    t->first[t->blocks + 1] = t->first[t->blocks] + b->rows;
+    t->blocks++;
+}
+
 int lade_arrow_measure(struct lade_arrow *t, struct lade_arrow_block *b, const uint32_t *child, bool indexed,
                        uint64_t bytes, struct lade_error *error)
 {
     int status = keep_rows(t, b, child);
 
-    if (status != LADE_OK || !make_room(t, b->rows, indexed)) {
+    if (status != LADE_OK || !lade_arrow_make_room(t, b->rows, indexed)) {
         lade_arrow_drop(t, b);
         lade_heap_put(t->alloc, b->kept);
         return no_memory(t, error);
@@ -271,11 +275,7 @@ int lade_arrow_measure(struct lade_arrow *t, struct lade_arrow_block *b, const u
         if (status == LADE_OK && (int)c == t->roles.label && t->classes == 0)
             status = measure_labels(t, b, c, error);
     }
-    t->block[t->blocks] = *b;
-    t->size[t->blocks] = bytes;
-    t->bytes += bytes;
-    t->first[t->blocks + 1] = t->first[t->blocks] + b->rows;
-    t->blocks++;
+    lade_arrow_add_block(t, b, bytes);
     return status;
 }
 
@@ -472,6 +472,11 @@ static int complete(struct lade_arrow *t, struct lade_source_info *info, struct 
         if (type->is_image && type->value.size.height == 0)
             return lade_fail(error, LADE_DAMAGED, t->file, LADE_NO_OFFSET, "no image of column '%.64s' can be read",
                              type->name);
+        if (type->is_image) {
+            const uint64_t dim[] = {type->value.size.height, type->value.size.width, 3};
+            type->value.field.dims = 3;
+            memcpy(type->value.field.dim, dim, sizeof dim);
+        }
         t->field[c] = type->value.field;
     }
     t->roles.fields = t->columns;
@@ -479,7 +484,9 @@ static int complete(struct lade_arrow *t, struct lade_source_info *info, struct 
     *info = (struct lade_source_info){.kind = t->kind,
                                       .count = t->blocks ? t->first[t->blocks] : 0,
                                       .schema = &t->roles,
-                                      .index_bytes = index_bytes(t)};
+                                      .index_bytes = index_bytes(t),
+                                      .index_use = t->index_use,
+                                      .index_file = t->index_file};
     if (!label)
         return LADE_OK;
     info->classes = t->classes ? t->classes : label->is_dictionary ? label->entries : t->largest + 1;

@@ -3,6 +3,7 @@
 #ifndef LADE_LOAD_MEMBERS_H
 #define LADE_LOAD_MEMBERS_H
 
+#include "index_file.h"
 #include "source_members.h"
 
 /* A start is the number of the file times this, and the byte in it. */
@@ -21,6 +22,8 @@ struct lade_members {
     struct lade_field plain[LADE_FIELDS_MAX];
     struct lade_schema schema;
     uint64_t classes, unpacked;
+    const struct lade_members_config *config; /* while it is opened */
+    char *index_file;
 };
 
 /* The fields: those that are declared, or all values of the first samples. */
@@ -28,6 +31,13 @@ int lade_members_find(struct lade_members *members, const struct lade_members_co
 /* Shapes, lengths and classes, from all samples where they are not declared. */
 int lade_members_measure(struct lade_members *members, const struct lade_members_config *config,
                          struct lade_error *error);
+
+/* The roles of the fields; and whether this build can decode them. */
+int lade_members_choose(struct lade_members *members, const struct lade_members_config *config,
+                        struct lade_error *error);
+/* Fields, starts, lengths and classes, for an index file. take: false leaves members without them. */
+void lade_members_put(const void *members, struct lade_index_writer *writer);
+bool lade_members_take(void *members, struct lade_index_reader *reader);
 
 /*
  * A value whose data is not compressed: the same, or one whose data is on the heap. The caller then frees it as

@@ -85,6 +85,15 @@ int lade_fail_inside(struct lade_error *error, struct lade_error *inner, const c
 
 /* Maps a file for reading. An empty file is an error. */
 int lade_map(struct lade_bytes *bytes, const char *path, const struct lade_alloc *alloc, struct lade_error *error);
+/* A file, as it is: for index files. */
+struct lade_stamp {
+    uint64_t size;
+    int64_t seconds; /* of its last change */
+    uint32_t nanoseconds, sample;
+};
+/* lade_map() that also stores size and time. */
+int lade_map_stamped(struct lade_bytes *bytes, struct lade_stamp *stamp, const char *path,
+                     const struct lade_alloc *alloc, struct lade_error *error);
 void lade_unmap(struct lade_bytes *bytes, const struct lade_alloc *alloc);
 
 /*

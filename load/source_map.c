@@ -15,8 +15,8 @@ static int refuse(struct lade_error *error, const char *path, const char *what)
     return lade_fail(error, LADE_IO, path, LADE_NO_OFFSET, "%s: %s", what, strerror(errno));
 }
 
-/* Opens a file that is not empty, and stores its size. Returns the descriptor, or a negative status. */
-static int open_file(const char *path, size_t *size, struct lade_error *error)
+/* Opens a file that is not empty, and stores its size and time. Returns the descriptor, or a negative status. */
+static int open_file(const char *path, struct lade_stamp *stamp, struct lade_error *error)
 {
     struct stat about;
     int status = LADE_OK;
@@ -32,21 +32,22 @@ static int open_file(const char *path, size_t *size, struct lade_error *error)
     else if (about.st_size == 0)
         status = lade_fail(error, LADE_DAMAGED, path, 0, "is empty");
     else
-        *size = (size_t)about.st_size;
+        *stamp = (struct lade_stamp){(uint64_t)about.st_size, about.st_mtim.tv_sec, (uint32_t)about.st_mtim.tv_nsec, 0};
     if (status == LADE_OK)
         return file;
     (void)close(file);
     return status;
 }
 
-int lade_map(struct lade_bytes *bytes, const char *path, const struct lade_alloc *alloc, struct lade_error *error)
+int lade_map_stamped(struct lade_bytes *bytes, struct lade_stamp *stamp, const char *path,
+                     const struct lade_alloc *alloc, struct lade_error *error)
 {
-    size_t size;
-    int status = LADE_OK, file = open_file(path, &size, error);
+    int status = LADE_OK, file = open_file(path, stamp, error);
 
     *bytes = (struct lade_bytes){NULL, 0, NULL};
     if (file < 0)
         return file;
+    const size_t size = (size_t)stamp->size;
     char *name = lade_heap_text(alloc, path);
     void *data = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
     if (data == MAP_FAILED)
@@ -64,6 +65,13 @@ int lade_map(struct lade_bytes *bytes, const char *path, const struct lade_alloc
     return status;
 }
 
+int lade_map(struct lade_bytes *bytes, const char *path, const struct lade_alloc *alloc, struct lade_error *error)
+{
+    struct lade_stamp stamp;
+
+    return lade_map_stamped(bytes, &stamp, path, alloc, error);
+}
+
 void lade_unmap(struct lade_bytes *bytes, const struct lade_alloc *alloc)
 {
     /* The two casts: lade_map created mapping and name, which are constant only for readers. */
@@ -75,12 +83,14 @@ void lade_unmap(struct lade_bytes *bytes, const struct lade_alloc *alloc)
 
 int lade_read_file(struct lade_bytes *bytes, const char *path, const struct lade_alloc *alloc, struct lade_error *error)
 {
-    size_t size, done = 0, name = strlen(path) + 1;
-    int status = LADE_OK, file = open_file(path, &size, error);
+    struct lade_stamp stamp;
+    size_t done = 0, name = strlen(path) + 1;
+    int status = LADE_OK, file = open_file(path, &stamp, error);
 
     *bytes = (struct lade_bytes){NULL, 0, NULL};
     if (file < 0)
         return file;
+    const size_t size = (size_t)stamp.size;
     uint8_t *data = NULL;
     if (size > 1 << 30)
         status = lade_fail(error, LADE_DAMAGED, path, 1 << 30, "is larger than 2^30 bytes");

@@ -280,6 +280,7 @@ static void close_members(void *self)
         lade_unmap(&m->file[i], m->alloc);
     lade_heap_put(m->alloc, m->file);
     lade_heap_put(m->alloc, m->start);
+    lade_heap_put(m->alloc, m->index_file);
     for (unsigned f = 0; f < m->fields; f++) {
         lade_heap_put(m->alloc, m->length[f]);
         lade_members_drop_names(m, f);
@@ -328,7 +329,8 @@ static void shrink(struct lade_members *m)
     m->start = fewer ? fewer : m->start;
 }
 
-static int make_source(struct lade_source **source, struct lade_members *m, struct lade_error *error)
+static int make_source(struct lade_source **source, struct lade_members *m, enum lade_index_use use,
+                       struct lade_error *error)
 {
     const struct lade_source_ops ops = {.label = label_members,
                                         .name = m->format->name ? name_members : NULL,
@@ -340,7 +342,9 @@ static int make_source(struct lade_source **source, struct lade_members *m, stru
                                     .count = m->count,
                                     .classes = m->schema.label == LADE_NO_FIELD ? 0 : m->classes,
                                     .index_bytes = m->count * sizeof *m->start,
-                                    .schema = &m->schema};
+                                    .schema = &m->schema,
+                                    .index_use = use,
+                                    .index_file = m->index_file};
 
     for (unsigned f = 0; f < m->fields; f++) {
         m->plain[f] = m->field[f].field;
@@ -351,9 +355,29 @@ static int make_source(struct lade_source **source, struct lade_members *m, stru
     return lade_source_open_custom(source, &ops, m, &info, m->alloc, error);
 }
 
+/* All that is known of the samples, from the index or the files. */
+static int prepare(struct lade_members *m, const struct lade_members_config *config, struct lade_index *index,
+                   struct lade_error *error)
+{
+    if (index && lade_index_load(index, lade_members_take, m)) {
+        m->check = m->check || m->format->scan_checks;
+        return LADE_OK;
+    }
+    int status = scan(m, error);
+    if (status == LADE_OK)
+        status = lade_members_find(m, config, error);
+    if (status == LADE_OK)
+        status = lade_members_measure(m, config, error);
+    if (status == LADE_OK)
+        shrink(m);
+    if (status == LADE_OK && index)
+        lade_index_save(index, lade_members_put, m);
+    return status;
+}
+
 int lade_members_open(struct lade_source **source, const struct lade_members_format *format,
                       const struct lade_members_config *config, struct lade_bytes *files, uint64_t count, bool owned,
-                      struct lade_error *error)
+                      struct lade_index *index, struct lade_error *error)
 {
     struct lade_members *m = lade_heap_raw(config->alloc, 1, sizeof *m);
 
@@ -369,18 +393,18 @@ int lade_members_open(struct lade_source **source, const struct lade_members_for
                                .file = files,
                                .files = count,
                                .owned = owned,
-                               .check = !config->unchecked,
+                               .check = !config->unchecked && !format->scan_checks,
                                .unpacked = config->unpacked ? config->unpacked : LADE_UNPACKED_MAX,
-                               .schema = {.label = LADE_NO_FIELD, .key = LADE_NO_FIELD, .group = LADE_NO_FIELD}};
-    int status = scan(m, error);
-    if (status == LADE_OK)
-        status = lade_members_find(m, config, error);
-    if (status == LADE_OK)
-        status = lade_members_measure(m, config, error);
-    if (status == LADE_OK) {
-        shrink(m);
-        status = make_source(source, m, error);
+                               .schema = {.label = LADE_NO_FIELD, .key = LADE_NO_FIELD, .group = LADE_NO_FIELD},
+                               .config = config};
+    int status = prepare(m, config, index, error);
+    m->config = NULL;
+    if (status == LADE_OK && index) {
+        m->index_file = index->path;
+        index->path = NULL;
     }
+    if (status == LADE_OK)
+        status = make_source(source, m, index ? index->use : LADE_INDEX_NONE, error);
     if (status != LADE_OK)
         close_members(m);
     return status;

@@ -97,9 +97,10 @@ struct lade_members_format {
     const char *kind;
     const char *label; /* the name of the label, unless the text names another */
     const char *json;  /* "json.": fields that begin with it are members of the JSON object "json"; or NULL */
+    bool scan_checks;  /* next verifies all checksums there are: visit need not, unless an index file has the begins */
     /* The first sample at or after *at: its begin; *at becomes the end of it. LADE_EMPTY: there is none. */
     int (*next)(struct lade_bytes file, uint64_t *at, uint64_t *begin, struct lade_error *error);
-    /* Visits the values of the sample at begin. check: also verifies checksums. */
+    /* Visits the values of the sample at begin, which may be any byte of the file. check: also verifies checksums. */
     int (*visit)(struct lade_bytes file, uint64_t begin, bool check, lade_visitor *visitor, void *context,
                  struct lade_error *error);
     /* The name of the sample at begin; NULL: its number. */
@@ -120,9 +121,14 @@ struct lade_members_config {
     const struct lade_alloc *alloc;  /* NULL: the C library's */
 };
 
-/* Takes ownership of the array files, also on failure. owned: and of the maps in it. Names in the config are copied. */
+struct lade_index;
+
+/*
+ * Takes ownership of the array files, also on failure. owned: and of the maps in it. Names in the config are copied. index
+ * is of the files, or NULL.
+ */
 int lade_members_open(struct lade_source **source, const struct lade_members_format *format,
                       const struct lade_members_config *config, struct lade_bytes *files, uint64_t count, bool owned,
-                      struct lade_error *error);
+                      struct lade_index *index, struct lade_error *error);
 
 #endif

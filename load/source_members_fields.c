@@ -402,7 +402,7 @@ static bool is_label(const struct lade_members *m, int f)
     return field && field->ragged_max == 0 && lade_field_elements(field) == 1 && lade_dtype_is_integer(field->dtype);
 }
 
-static int choose(struct lade_members *m, const struct lade_members_config *config, struct lade_error *error)
+int lade_members_choose(struct lade_members *m, const struct lade_members_config *config, struct lade_error *error)
 {
     const char *const names[] = {config->label, config->key, config->group};
     int *const to[] = {&m->schema.label, &m->schema.key, &m->schema.group};
@@ -418,7 +418,7 @@ static int choose(struct lade_members *m, const struct lade_members_config *conf
                          "the label '%.64s' is not one integer in each sample", config->label);
     if (!config->label && is_label(m, field_named(m, m->format->label)))
         m->schema.label = field_named(m, m->format->label);
-    return LADE_OK;
+    return no_codecs(m, error);
 }
 
 /* The largest label + 1. */
@@ -507,6 +507,6 @@ int lade_members_measure(struct lade_members *m, const struct lade_members_confi
     for (unsigned f = 0; f < m->fields && status == LADE_OK; f++)
         status = decide(m, f, &seen[f], !strcmp(m->field[f].field.name, label), error);
     if (status == LADE_OK)
-        status = choose(m, config, error);
+        status = lade_members_choose(m, config, error);
     return status == LADE_OK ? count_classes(m, config, error) : status;
 }

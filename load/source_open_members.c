@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening TFRecord, tar and tokens by text. */
 #define _POSIX_C_SOURCE 200809L
+#include "index_file.h"
 #include "source_members.h"
-#include "source_text.h"
 #include "source_zip.h"
 
 #include "heap.h"
@@ -14,6 +14,7 @@ struct files {
     struct lade_bytes *file;
     uint64_t count, space;
     uint64_t unpacked; /* bytes that files may still unpack to */
+    struct lade_index index;
 };
 
 static void drop(struct files *files, const struct items *it)
@@ -27,7 +28,12 @@ static void drop(struct files *files, const struct items *it)
 static int map_or_unpack(struct files *files, struct lade_bytes *file, const char *path, struct items *it)
 {
     struct lade_bytes packed;
-    int status = lade_map(&packed, path, it->alloc, it->error);
+    struct lade_stamp stamp;
+    int status = lade_map_stamped(&packed, &stamp, path, it->alloc, it->error);
+    if (status == LADE_OK) {
+        stamp.sample = lade_index_sample(packed);
+        lade_index_add(&files->index, path, &stamp);
+    }
     const enum lade_packing packing = status == LADE_OK ? lade_packing_of(packed) : LADE_STORED;
 
     *file = packed;
@@ -235,36 +241,49 @@ static int image_size(struct items *it, struct lade_picture *to)
     return status;
 }
 
-static int open_members(struct lade_source **source, const struct lade_members_format *format, struct items *it)
+static int take_options(struct files *files, const struct lade_members_format *format,
+                        struct lade_members_config *config, struct items *it)
 {
-    struct lade_members_config config = {
-        .label = option(it, "label"), .key = option(it, "key"), .group = option(it, "group"), .alloc = it->alloc};
-    struct files files = {.unpacked = LADE_UNPACKED_MAX};
-    const char *check = format == &lade_tfrecord ? option(it, "check") : NULL, *path;
-    int status = declared_fields(it, &config);
+    const char *check = format == &lade_tfrecord ? option(it, "check") : NULL;
+    int status = declared_fields(it, config);
 
-    config.unchecked = check && !strcmp(check, "no");
-    if (status == LADE_OK && check && !config.unchecked && strcmp(check, "yes") != 0)
+    config->unchecked = check && !strcmp(check, "no");
+    if (status == LADE_OK && check && !config->unchecked && strcmp(check, "yes") != 0)
         status = wrong(it, "check is yes or no, not", check);
     if (status == LADE_OK)
-        status = number(it, "classes", &config.classes);
-    if (status == LADE_OK && config.classes > LADE_CLASSES_MAX)
+        status = number(it, "classes", &config->classes);
+    if (status == LADE_OK && config->classes > LADE_CLASSES_MAX)
         status = wrong(it, "classes is above 2^24", "");
     if (status == LADE_OK)
-        status = image_size(it, &config.size);
+        status = image_size(it, &config->size);
     if (status == LADE_OK)
-        status = number(it, "unpacked", &files.unpacked);
-    if (status == LADE_OK && files.unpacked == 0)
+        status = number(it, "unpacked", &files->unpacked);
+    if (status == LADE_OK && files->unpacked == 0)
         status = wrong(it, "unpacked takes a number of bytes above 0", "");
-    config.unpacked = files.unpacked;
-    path = next_file(it);
+    config->unpacked = files->unpacked;
+    return status;
+}
+
+static int open_members(struct lade_source **source, const struct lade_members_format *format, struct items *it)
+{
+    struct files files = {.unpacked = LADE_UNPACKED_MAX};
+    int status = lade_index_begin(&files.index, it);
+    struct lade_members_config config = {
+        .label = option(it, "label"), .key = option(it, "key"), .group = option(it, "group"), .alloc = it->alloc};
+
+    if (status == LADE_OK)
+        status = take_options(&files, format, &config, it);
+    lade_index_options(&files.index, it);
+    const char *path = next_file(it);
     do
         if (status == LADE_OK)
             status = lade_each_path(it, path, map_file, &files);
     while (status == LADE_OK && (path = next_file(it)));
     if (status == LADE_OK)
-        return lade_members_open(source, format, &config, files.file, files.count, true, it->error);
-    drop(&files, it);
+        status = lade_members_open(source, format, &config, files.file, files.count, true, &files.index, it->error);
+    else
+        drop(&files, it);
+    lade_index_end(&files.index);
     return status;
 }
 

@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "arrow.h"
 #include "parquet.h"
-#include "source_text.h"
 
 #include "checksum.h"
 #include "heap.h"
@@ -110,10 +109,17 @@ static uint64_t bytes_of(const struct parquet *p, const struct lade_arrow_type *
     return (type->is_bits ? rows * type->items / 8 : rows * type->items * lade_dtype_size(type->raw)) + rows / 8 + 8;
 }
 
+static uint64_t rows_of(const void *self, uint64_t block)
+{
+    const struct parquet *p = self;
+
+    return p->object->rows(p->part[p->place[block].part].file, p->place[block].group);
+}
+
 static int measure_block(struct parquet *p, uint64_t block, struct lade_error *error)
 {
     struct lade_arrow *t = p->t;
-    const uint64_t rows = p->object->rows(p->part[p->place[block].part].file, p->place[block].group);
+    const uint64_t rows = rows_of(p, block);
     struct lade_arrow_block b = {.array = {.length = (int64_t)rows}};
     struct ArrowArray array = {.release = NULL};
     uint32_t child[LADE_FIELDS_MAX], wanted[LADE_FIELDS_MAX];
@@ -142,6 +148,40 @@ static int measure_block(struct parquet *p, uint64_t block, struct lade_error *e
         status = lade_arrow_measure(t, &b, child, true, bytes, error);
     if (status == LADE_OK)
         lade_arrow_drop(t, &t->block[t->blocks - 1]);
+    return status;
+}
+
+static void put_parquet(const void *self, struct lade_index_writer *w)
+{
+    const struct parquet *p = self;
+
+    lade_arrow_put(p->t, w);
+}
+
+static bool take_parquet(void *self, struct lade_index_reader *r)
+{
+    struct parquet *p = self;
+
+    return lade_arrow_take(p->t, r, p->places, rows_of, p);
+}
+
+/* From the index, if anything must be read for that at all. */
+static int measure_all(struct parquet *p, struct lade_index *index, struct lade_error *error)
+{
+    bool reads = false;
+    int status = LADE_OK;
+
+    for (unsigned c = 0; c < p->t->columns; c++)
+        reads = reads || is_measured(p->t, c);
+    if (!reads || !lade_index_load(index, take_parquet, p)) {
+        for (uint64_t b = 0; b < p->places && status == LADE_OK; b++)
+            status = measure_block(p, b, error);
+        if (status == LADE_OK && reads)
+            lade_index_save(index, put_parquet, p);
+    }
+    p->t->index_use = index->use;
+    p->t->index_file = index->path;
+    index->path = NULL;
     return status;
 }
 
@@ -189,6 +229,7 @@ static int choose(struct parquet *p, struct ArrowSchema *schema, const struct la
 struct opening {
     struct parquet *p;
     const struct lade_source_arrow *config;
+    struct lade_index *index;
 };
 
 static int add_groups(struct parquet *p, uint64_t groups, struct lade_error *error)
@@ -240,7 +281,11 @@ static int open_part(void *context, const char *path, struct items *it)
     if (status == LADE_OK)
         status = add_groups(p, p->object->groups(part->file), it->error);
     unsigned char bytes[4];
-    lade_write_number(bytes, p->object->identity(part->file), 4);
+    const uint32_t identity = p->object->identity(part->file);
+    const struct lade_stamp stamp = {(uint64_t)part->about.st_size, part->about.st_mtim.tv_sec,
+                                     (uint32_t)part->about.st_mtim.tv_nsec, identity};
+    lade_index_add(o->index, path, &stamp);
+    lade_write_number(bytes, identity, 4);
     p->identity = lade_crc32c(p->identity, bytes, sizeof bytes);
     return status;
 }
@@ -267,7 +312,8 @@ static int make_parquet(struct parquet **to, const struct lade_parquet_object *o
     return LADE_OK;
 }
 
-static int open_files(struct lade_source **source, struct items *it, const struct lade_source_arrow *config)
+static int open_files(struct lade_source **source, struct items *it, const struct lade_source_arrow *config,
+                      struct lade_index *index)
 {
     const struct lade_parquet_object *object;
     struct parquet *p = NULL;
@@ -280,12 +326,12 @@ static int open_files(struct lade_source **source, struct items *it, const struc
         status = make_parquet(&p, object, it, config, path);
     if (status != LADE_OK)
         return status;
-    struct opening o = {p, config};
+    struct opening o = {p, config, index};
     do
         status = lade_each_path(it, path, open_part, &o);
     while (status == LADE_OK && (path = next_file(it)));
-    for (uint64_t b = 0; b < p->places && status == LADE_OK; b++)
-        status = measure_block(p, b, it->error);
+    if (status == LADE_OK)
+        status = measure_all(p, index, it->error);
     if (status == LADE_OK)
         return lade_arrow_source(source, p->t, config, false, p->identity, it->error);
     lade_arrow_close(p->t);
@@ -330,26 +376,23 @@ static int take_fields(struct items *it, struct lade_source_arrow *config, struc
 
 int lade_open_parquet(struct lade_source **source, struct items *it)
 {
+    struct lade_index index;
     struct lade_arrow_column column[LADE_FIELDS_MAX];
+    int status = lade_index_begin(&index, it);
     struct lade_source_arrow config = {
         .label = option(it, "label"), .key = option(it, "key"), .group = option(it, "group"), .alloc = it->alloc};
     struct lade_shape shape = {.dtype = LADE_U8, .dims = 0};
     const char *size = option(it, "size");
     uint64_t window = 0;
-    int status = take_fields(it, &config, column);
 
+    if (status == LADE_OK)
+        status = take_fields(it, &config, column);
     if (status == LADE_OK)
         status = take_nulls(it, &config);
     if (status == LADE_OK)
         status = number(it, "classes", &config.classes);
     if (status == LADE_OK)
-        status = number(it, "memory", &config.memory);
-    if (status == LADE_OK)
-        status = number(it, "window", &window);
-    if (status == LADE_OK)
         status = number(it, "pixels", &config.pixels);
-    if (status == LADE_OK && (window > LADE_WINDOW_MAX || config.pixels > UINT32_MAX))
-        status = wrong(it, "window is at most 64, pixels at most 2^32 - 1", "");
     if (status == LADE_OK && size) {
         status = dimensions(it, size, &shape);
         if (status == LADE_OK && (shape.dims != 2 || shape.dim[0] > 16384 || shape.dim[1] > 16384))
@@ -357,6 +400,16 @@ int lade_open_parquet(struct lade_source **source, struct items *it)
         config.height = (uint32_t)shape.dim[0];
         config.width = (uint32_t)shape.dim[1];
     }
+    lade_index_options(&index, it); /* those below change nothing that is measured */
+    if (status == LADE_OK)
+        status = number(it, "memory", &config.memory);
+    if (status == LADE_OK)
+        status = number(it, "window", &window);
+    if (status == LADE_OK && (window > LADE_WINDOW_MAX || config.pixels > UINT32_MAX))
+        status = wrong(it, "window is at most 64, pixels at most 2^32 - 1", "");
     config.window = (unsigned)window;
-    return status == LADE_OK ? open_files(source, it, &config) : status;
+    if (status == LADE_OK)
+        status = open_files(source, it, &config, &index);
+    lade_index_end(&index);
+    return status;
 }

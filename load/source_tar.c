@@ -299,12 +299,11 @@ static int visit_sample(struct lade_bytes file, uint64_t begin, bool check, lade
 {
     struct member first, more;
     uint64_t at = begin;
-    int status = next_keyed(file, &at, false, &first, error);
+    int status = next_keyed(file, &at, check, &first, error); /* the data has no checksum */
 
-    (void)check; /* the data has no checksum; those of the headers were checked when the samples were found */
     if (status == LADE_OK)
         status = visit_member(file, &first, visitor, context, error);
-    while (status == LADE_OK && (status = next_keyed(file, &at, false, &more, error)) == LADE_OK &&
+    while (status == LADE_OK && (status = next_keyed(file, &at, check, &more, error)) == LADE_OK &&
            same_key(&first, &more))
         status = visit_member(file, &more, visitor, context, error);
     return status == LADE_EMPTY ? LADE_OK : status;
@@ -339,6 +338,7 @@ static enum lade_value_kind kind_of(const char *name, const struct lade_value *v
 const struct lade_members_format lade_tar = {.kind = "tar",
                                              .label = "cls",
                                              .json = "json.",
+                                             .scan_checks = true,
                                              .next = next_sample,
                                              .visit = visit_sample,
                                              .name = name_sample,

@@ -320,13 +320,15 @@ static int next_record(struct lade_bytes file, uint64_t *at, uint64_t *begin, st
 static int visit_record(struct lade_bytes file, uint64_t begin, bool check, lade_visitor *visitor, void *context,
                         struct lade_error *error)
 {
+    const uint64_t left = file.size - begin, length = left < 8 ? left : lade_read_number(file.data + begin, 8);
     const uint8_t *data = file.data + begin + HEADER;
-    const size_t length = (size_t)lade_read_number(file.data + begin, 8);
 
-    if (length > file.size - begin - HEADER - FOOTER) /* next_record() has checked it */
+    if (left < HEADER + FOOTER || length > left - HEADER - FOOTER) /* next_record() has checked it */
         return lade_fail(error, LADE_DAMAGED, file.name, begin, "has changed");
     const struct wire example = {file.data, data, data + length, file.name, error};
-    if (check && !checks(data, length))
+    if (check && !checks(file.data + begin, 8))
+        return lade_fail(error, LADE_DAMAGED, file.name, begin + 8, "the checksum of a record's length is wrong");
+    if (check && !checks(data, (size_t)length))
         return lade_fail(error, LADE_DAMAGED, file.name, begin + HEADER + length,
                          "the checksum of a record's bytes is wrong");
     return visit_example(example, &(struct visit){visitor, context});

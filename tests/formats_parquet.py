@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tests/formats_parquet.py DUMP FOLDER: Parquet files written by pyarrow, read by lade and by pyarrow.
+"""tests/formats_parquet.py DUMP LADE FOLDER: Parquet files written by pyarrow, read by lade and by pyarrow.
 
-DUMP is build/load/dump-source, which prints the samples of a source; FOLDER gets the files.
+DUMP is build/load/dump-source, which prints the samples of a source; LADE the command; FOLDER gets the files.
 """
 import csv
 import gzip
 import importlib.resources
 import io
+import json
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-DUMP, FOLDER = sys.argv[1:]
+DUMP, LADE, FOLDER = sys.argv[1:]
 TYPES = {"bool": "u1", "u8": "u1", "i8": "i1", "u16": "u2", "i16": "i2", "u32": "u4", "i32": "i4", "u64": "u8", "i64": "i8",
          "f16": "f2", "f32": "f4", "f64": "f8"}
 COUNTS = [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
@@ -44,6 +45,14 @@ def run(*words):
     if result.returncode:
         raise AssertionError(result.stderr.strip())
     return result.stdout.splitlines()
+
+
+def inspect(source):
+    """What lade inspect prints, as text and as JSON."""
+    result = subprocess.run([LADE, "inspect", source, "--check", "--json", "-"], capture_output=True, text=True)
+    if result.returncode:
+        raise AssertionError(result.stderr.strip())
+    return result.stderr, json.loads(result.stdout)
 
 
 def refused(source, words):
@@ -203,6 +212,85 @@ def shuffle():
     return "correlation of neighbours, mean displacement: " + "; ".join(figures)
 
 
+def described():
+    """Parquet: lade inspect prints columns, lengths, class counts and names, as pyarrow counts them"""
+    names = ["cat", "dog", "cow"]
+    animals = [names[i * i % 3] for i in range(70)]
+    lists = [list(range(i % 9)) for i in range(70)]
+    pq.write_table(pa.table({"animal": pa.array(animals).dictionary_encode(), "list": pa.array(lists, pa.list_(pa.int16())),
+                             "f32": pa.array(np.arange(70), pa.float32())}), path("described.parquet"), row_group_size=13)
+    text, found = inspect("parquet:" + path("described.parquet") + ",label=animal")
+    order = list(dict.fromkeys(animals))
+    assert (found["kind"], found["count"], found["classes"]) == ("parquet", 70, len(order)), found
+    same(found["class_names"], order, "names")
+    same(found["frequencies"], [animals.count(name) for name in order], "class counts")
+    fields = {field["name"]: field for field in found["fields"]}
+    assert [fields[name]["dtype"] for name in ("animal", "list", "f32")] == ["i32", "i16", "f32"], fields
+    lengths = fields["list"]["lengths"]
+    assert (lengths["least"], lengths["most"], lengths["total"]) == (0, 8, sum(map(len, lists))), lengths
+    powers = [sum((n == 0) if p == 0 else 2 ** (p - 1) <= n < 2 ** p for n in map(len, lists)) for p in range(5)]
+    same(lengths["by_power"], powers, "histogram")
+    assert found["label"] == 0 and found["damaged"] == 0 and found["index_use"] == "none", found
+    for words in ("list i16 up to 8", "animal i32, the label", "samples   70", order[0]):
+        assert words in text, (words, text)
+
+
+def scaled_images():
+    """Parquet: images that are scaled, without any column that must be read to open the file"""
+    picture = np.random.default_rng(3).integers(0, 255, (8, 8, 3), np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(picture).save(out, "PNG")
+    pq.write_table(pa.table({"image": pa.array([out.getvalue()] * 5)}), path("scaled.parquet"), row_group_size=2)
+    _, samples = dump("parquet:" + path("scaled.parquet") + ",field=image:image,size=8x8")
+    for sample in samples:
+        same(sample["image"], picture, "image")
+    return f"{len(samples)} images"
+
+
+def index_files():
+    """Parquet: an index file is written once, read then, replaced when data changes or when it is damaged"""
+    rows = table(500, 4)
+    for n in range(2):
+        pq.write_table(rows.slice(250 * n, 250), path(f"index-{n}.parquet"), row_group_size=60)
+    source = "parquet:" + path("index-{0..1}.parquet") + ",label=int32,nulls=skip"
+    whole = run(source + ",index=no")
+    assert inspect(source)[1]["index_use"] == "none", "small data"
+    text, first = inspect(source + ",index=yes")
+    assert first["index_use"] == "written" and "written to" in text, first
+    text, second = inspect(source + ",index=yes")
+    assert second["index_use"] == "read" and "read from " + second["index_file"] in text, second
+    assert first["digest"] == second["digest"] and first["fields"] == second["fields"]
+    assert run(source + ",index=yes") == whole
+    for memory in (",memory=60000,window=1", ",window=2"):
+        assert run(source + ",index=yes" + memory) == whole, "other windows have the same index"
+    file = second["index_file"]
+    good = open(file, "rb").read()
+    for at in list(range(0, len(good), max(1, len(good) // 40))) + [len(good) - 1]:
+        open(file, "wb").write(good[:at] + bytes([good[at] ^ 4]) + good[at + 1:])
+        assert run(source + ",index=yes") == whole, at
+        assert open(file, "rb").read() == good, at
+    open(file, "wb").write(good[:-9])
+    assert inspect(source + ",index=yes")[1]["index_use"] == "written"
+    at = os.stat(path("index-1.parquet"))
+    os.utime(path("index-1.parquet"), ns=(at.st_atime_ns, at.st_mtime_ns + 1))
+    assert inspect(source + ",index=yes")[1]["index_use"] == "written", "another time"
+    pq.write_table(rows.slice(0, 250), path("index-1.parquet"), row_group_size=60)
+    _, changed = inspect(source + ",index=yes")
+    assert changed["index_use"] == "written" and changed["digest"] != first["digest"]
+    pq.write_table(pa.table({"a": np.arange(10)}), path("fixed.parquet"))
+    assert inspect("parquet:" + path("fixed.parquet") + ",index=yes")[1]["index_use"] == "none", "nothing is scanned"
+
+
+def index_of_names_and_images():
+    """Parquet: names of a dictionary and the size of images come from the index file, too"""
+    source = "parquet:" + path("animals.parquet") + ",field=image.bytes:image,field=animal,label=animal"
+    _, first = inspect(source + ",index=yes")
+    _, second = inspect(source + ",index=yes")
+    assert (first["index_use"], second["index_use"]) == ("written", "read")
+    assert first["class_names"] == second["class_names"] and first["digest"] == second["digest"]
+    assert run(source + ",index=yes") == run(source)
+
+
 def errors():
     """Parquet: clear errors for what is damaged, too large, changed or not there"""
     pq.write_table(pa.table({"a": np.arange(10000)}), path("e.parquet"), row_group_size=1000)
@@ -222,7 +310,8 @@ def errors():
     refused("parquet:" + path("bad.parquet"), "row group")
 
 
-for test in (every_type, nulls, dictionaries, same_batches, shuffle, errors):
+for test in (every_type, nulls, dictionaries, described, scaled_images, index_files, index_of_names_and_images, same_batches,
+             shuffle, errors):
     check(test)
 print(f"{counts['PASS']} passed, {counts['FAIL']} failed, 0 skipped")
 sys.exit(1 if counts["FAIL"] else 0)

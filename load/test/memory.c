@@ -180,6 +180,10 @@ Test(memory, members, .init = make_folder, .fini = remove_folder)
     cr_assert_geq(try_all("tfrecord:@/a.tfrecord,@/a.tfrecord,field=x:u8:4,field=label"), 10);
     cr_assert_geq(try_all("tar:@/a.tar,field=txt:u8:4,field=json.a"), 10);
     cr_assert_geq(try_all("tar:@/a.tar"), 10);
+    /* Without memory for an index the files are scanned. */
+    for (int i = 0; i < 2; i++)
+        cr_assert_geq(try_all("tar:@/a.tar,index=yes"), 3);
+    cr_assert_geq(try_allocator_alone("tar:@/a.tar,field=txt:u8:4,index=yes", 2), 10);
 }
 
 #if defined LADE_PNG

@@ -278,7 +278,7 @@ Test(tar, cut_anywhere, .init = setup, .fini = remove_folder)
         cr_assert(bytes && copy);
         memcpy(copy, file.data, size);
         *bytes = (struct lade_bytes){copy, size, "cut"};
-        int status = lade_members_open(&source, &lade_tar, &config, bytes, 1, false, &error);
+        int status = lade_members_open(&source, &lade_tar, &config, bytes, 1, false, NULL, &error);
         cr_assert(status == LADE_OK || (status == LADE_DAMAGED && error.offset <= size), "%s", error.text);
         cr_assert(status == LADE_OK || size < file.size);
         samples = status == LADE_OK ? read_all(source) : 0;

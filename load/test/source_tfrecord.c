@@ -260,7 +260,7 @@ Test(tfrecord, changes, .init = setup, .fini = remove_folder)
     numbers();
     cr_assert_not_null(bytes);
     *bytes = (struct lade_bytes){file.data, file.size, "changes"};
-    cr_assert_eq(lade_members_open(&source, &lade_tfrecord, &config, bytes, 1, false, &error), LADE_OK);
+    cr_assert_eq(lade_members_open(&source, &lade_tfrecord, &config, bytes, 1, false, NULL, &error), LADE_OK);
     memset(file.data, 0xff, 8);
     cr_assert_eq(read_part(source, 0, 0, 0, 1, to, &error), LADE_DAMAGED);
     cr_assert_not_null(strstr(error.text, "has changed"), "%s", error.text);
@@ -282,7 +282,7 @@ Test(tfrecord, cut_anywhere, .init = setup, .fini = remove_folder)
         cr_assert(bytes && copy);
         memcpy(copy, file.data, size);
         *bytes = (struct lade_bytes){copy, size, "cut"};
-        int status = lade_members_open(&source, &lade_tfrecord, &config, bytes, 1, false, &error);
+        int status = lade_members_open(&source, &lade_tfrecord, &config, bytes, 1, false, NULL, &error);
         opened += status == LADE_OK;
         cr_assert(status == LADE_OK || (status == LADE_DAMAGED && error.offset <= size), "%s", error.text);
         samples += status == LADE_OK ? read_all(source) : 0;

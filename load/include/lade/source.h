@@ -54,6 +54,14 @@ LADE_BEGIN
 #define LADE_NO_LABEL INT64_C(-1)
 #define LADE_CLASSES_MAX (UINT64_C(1) << 24)
 
+/* What became of the index file of a source; see docs/load.md, "Index files". */
+enum lade_index_use {
+    LADE_INDEX_NONE,    /* the source has none, was opened with index=no, or has less than 2^24 bytes */
+    LADE_INDEX_READ,    /* it was read, and the files were not scanned */
+    LADE_INDEX_WRITTEN, /* the files were scanned, and it was written */
+    LADE_INDEX_REFUSED /* the files were scanned, and it could be written neither beside them nor in the cache folder */
+};
+
 struct lade_source_info {
     const char *kind;               /* "cifar10", "synthetic", ... */
     uint64_t count;                 /* samples; LADE_ENDLESS: a stream, see lade_source_next() */
@@ -67,6 +75,8 @@ struct lade_source_info {
      * to 0 if it is ragged.
      */
     const struct lade_schema *schema;
+    enum lade_index_use index_use; /* tar, tfrecord, parquet */
+    const char *index_file;        /* the path of what was read or written, or NULL */
 };
 
 /*
@@ -109,11 +119,11 @@ struct lade_source;
  *   tokens:FILE[,FILE...],length=N[,stride=N][,dtype=u16][,header=N]
  *   megatron:PREFIX[,samples=documents|sequences]
  *   tfrecord:FILES[,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,key=NAME][,group=NAME][,classes=N]
- *            [,size=HEIGHTxWIDTH][,pixels=N][,unpacked=N][,check=no]
+ *            [,size=HEIGHTxWIDTH][,pixels=N][,unpacked=N][,check=no][,index=auto|yes|no]
  *   tar:FILES, with the same options but check
  *   npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]
  *   parquet:FILES[,field=NAME[:image]...][,label=NAME][,key=NAME][,group=NAME][,classes=N][,nulls=fail|skip|fill]
- *           [,fill=N][,size=HEIGHTxWIDTH][,pixels=N][,memory=BYTES][,window=K]
+ *           [,fill=N][,size=HEIGHTxWIDTH][,pixels=N][,memory=BYTES][,window=K][,index=auto|yes|no]
  *
  * npy: an item that is the name of an existing file as a whole, such as day=1.npy, is that file.
  * A backslash escapes a comma or backslash in a file name. docs/load.md lists the guarantees of each format.
