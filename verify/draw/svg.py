@@ -15,7 +15,7 @@ COLOURS = {
     "link": ("#0b62c4", "#7db4f0"), "mark": ("#ffeeb0", "#5a4a14"),
     "good": ("#1b6b35", "#4cc38a"), "wrong": ("#b00020", "#ff8b7d"), "open": ("#8a5a00", "#e8b45a"),
     "blue": ("#2266bb", "#6aa6e8"), "pale": ("#bbccee", "#33496b"), "green": ("#1b7f3b", "#4cb26e"),
-    "orange": ("#b26a00", "#e8a15a"), "yellow": ("#ccb33a", "#bfa52f"), "teal": ("#1f6f8b", "#4aa3c0"),
+    "orange": ("#a56200", "#e8a15a"), "yellow": ("#ccb33a", "#bfa52f"), "teal": ("#1f6f8b", "#4aa3c0"),
     "grey": ("#b9bec4", "#5d6772"),
 }
 WIDE, NARROW = set("mwMW@%…—"), set("iljtfrI.,:;'|!()[]{} -")
