@@ -90,7 +90,7 @@ class Site:
             return "guide/index.html" if path == "docs" else "museum/index.html"
         if path == COURSE:
             return "course/index.html"
-        if path == "lab":
+        if path in ("lab", "lab/lab.html"):
             return "lab/index.html"
         file = self.root / path
         if not file.exists():
@@ -176,11 +176,13 @@ class Site:
             self.groups[-1][1].append(address)
 
     def plan_course(self) -> None:
-        """docs/course/*.md, in the order of their names; README.md or index.md is their beginning."""
-        files = sorted((self.root / COURSE).glob("*.md"), key=lambda path: (path.stem not in ("README", "index"), path.name))
+        """docs/course/*.md, in the order in which its README.md links to them."""
+        start = self.root / COURSE / "README.md"
+        order = re.findall(r"\]\(([\w-]+\.md)\)", start.read_text(encoding="utf-8")) if start.exists() else []
+        files = sorted((self.root / COURSE).glob("*.md"), key=lambda path: (path != start, order.index(path.name) if path.name in order else len(order), path.name))
         self.groups.append(("Course", ["course/index.html"]))
         for path in files:
-            first = path.stem in ("README", "index")
+            first = path == start
             address = "course/index.html" if first else f"course/{path.stem}.html"
             title = re.sub(r"^# *", "", path.read_text(encoding="utf-8").split("\n", 1)[0])
             self.add(Page(address, title, group="Course", origin=f"{COURSE}/{path.name}"))
