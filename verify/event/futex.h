@@ -3,6 +3,9 @@
  * A model of the futex: only a wake of the word, after the sleeper has compared the word, wakes a sleeper. The thread
  * that has slept longest is woken first. A mutex stands for the kernel's lock around the comparison. A thread that is
  * never woken waits forever, which is an error. With CLOCK the harness sets the time, and deadlines end sleeps too.
+ *
+ * GenMC does not report that. There a thread ends where it sleeps, unless it is found woken at once, and finish() fails if
+ * threads sleep and none of them could continue. Executions where one could are the beginnings of others.
  */
 #define FUTEX
 #include <pthread.h>
@@ -36,6 +39,39 @@ static int futex_is_over(int64_t deadline)
 #endif
 }
 
+#ifdef ENGINE_GENMC
+static int64_t futex_until[THREADS];
+static bool futex_left[THREADS];
+
+static void leave_asleep(int id, int64_t deadline)
+{
+    if (atomic_load_explicit(&futex_woken[id], memory_order_acquire) || futex_is_over(deadline))
+        return;
+    futex_until[id] = deadline;
+    futex_left[id] = true;
+    pthread_exit(NULL);
+}
+
+static void finish_awake(void);
+
+static void finish(void)
+{
+    bool asleep = false;
+
+    for (int i = 0; i < THREADS; i++)
+        if (futex_left[i]) {
+            if (atomic_load_explicit(&futex_woken[i], memory_order_relaxed) || futex_is_over(futex_until[i]))
+                return;
+            asleep = true;
+        }
+    assert(!asleep);
+    finish_awake();
+}
+#define finish finish_awake
+#else
+#define leave_asleep(id, deadline) ((void)0)
+#endif
+
 void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
 {
     int id = harness_id;
@@ -49,6 +85,7 @@ void lade_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
     pthread_mutex_unlock(&futex_lock);
     if (!sleeps)
         return;
+    leave_asleep(id, deadline);
     while (!atomic_load_explicit(&futex_woken[id], memory_order_acquire))
         if (futex_is_over(deadline)) {
             pthread_mutex_lock(&futex_lock);

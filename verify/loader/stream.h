@@ -4,7 +4,7 @@
  * workers, the last one is the consumer.
  */
 #define LADE_PLAN_WORDS 2
-#include "heap.h"
+#include "no_heap.h"
 #include "loader.h"
 
 #include <string.h>

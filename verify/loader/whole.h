@@ -6,7 +6,7 @@
  */
 #define LADE_PLAN_WORDS 2
 #define LADE_USED 1
-#include "heap.h"
+#include "no_heap.h"
 #include "loader.h"
 
 #include <string.h>

@@ -106,7 +106,7 @@ class MutantError(Exception):
     """A protocol mutant that does not apply."""
 
 
-def _parse(path: Path) -> dict[str, str]:
+def parse_mutant(path: Path) -> dict[str, str]:
     """Fields of a mutant file. `replace:` and `with:` take the lines up to the next field, the others one line."""
     fields: dict[str, list[str]] = {}
     current = ""
@@ -137,7 +137,7 @@ def protocol_mutants(module: str, root: Path) -> list[Mutant]:
     for path in sorted((root / "verify" / module / "mutants").glob("*")):
         if not path.is_file() or path.name.startswith("."):
             continue
-        fields = _parse(path)
+        fields = parse_mutant(path)
         source = Source(root / fields["file"], root)
         text, old = source.text, fields["replace"]
         if not old.strip() or text.count(old) != 1:

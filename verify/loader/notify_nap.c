@@ -1,0 +1,44 @@
+/* harness
+ * property: a worker that waits for a buffer is woken before the consumer's first, short sleep, not after it
+ * engines: explore native tsan
+ * threads: 2
+ * bound: 1 worker, 4 slots, 1 release; the short sleep ends by a notification only
+ * executions: 3
+ * cover: slept worker_slept
+ */
+#define THREADS 2
+#define SLOTS 4
+#include "harness.h"
+
+#include "event/futex.h"
+
+#include "whole.h"
+
+/* The consumer has the only buffer. */
+static void setup(void)
+{
+    make_loader(1);
+    worker[0].has_buffer = false;
+}
+
+static void thread(int id)
+{
+    static struct lade_batch batch;
+
+    if (id < WORKERS) {
+        assert(await_batch(&worker[0]) == CLAIMED && fill(&worker[0]));
+        assert(lade_batch_ring_publish(&loader.ring, 0, worker[0].buffer));
+        lade_event_notify_all(&loader.ready); /* the consumer would be woken for a later batch */
+        if (atomic_load_explicit(&futex_woken[0], memory_order_relaxed))
+            cover(worker_slept);
+        return;
+    }
+    lade_loader_give(&loader, 0);
+    assert(take_next(0, LADE_FOREVER, &batch) == LADE_OK);
+    if (atomic_load_explicit(&futex_woken[1], memory_order_relaxed))
+        cover(slept);
+}
+
+static void finish(void)
+{
+}
