@@ -302,7 +302,7 @@ struct naming {
     uint64_t told;
 };
 
-static void tell(void *context, const struct lade_split_difference *d)
+static void report_difference(void *context, const struct lade_split_difference *d)
 {
     static const char *const kind[] = {"", "key", "group", "content"};
     struct naming *n = context;
@@ -369,7 +369,7 @@ int split_merge(struct options *o, char **path, int paths)
             lade_split_destroy(from);
             break;
         }
-        int status = lade_split_merge(into, from, o->salt, o->resolve, tell, &naming, &differences, NULL);
+        int status = lade_split_merge(into, from, o->salt, o->resolve, report_difference, &naming, &differences, NULL);
         lade_split_destroy(from);
         from = NULL;
         printf("lade split merge: %s: %s differences\n", shown(path[i]), grouped(differences));

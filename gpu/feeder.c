@@ -22,10 +22,10 @@ static void copy_failure(struct lade_device_failure *to, const struct lade_devic
 
 int lade_feeder_fail(struct lade_feeder *f, const struct lade_device_failure *failure)
 {
-    bool nobody = false;
+    bool expected = false;
 
     /* Only the winner writes; the stop publishes it. */
-    if (atomic_compare_exchange_strong_explicit(&f->failing, &nobody, true, memory_order_relaxed,
+    if (atomic_compare_exchange_strong_explicit(&f->failing, &expected, true, memory_order_relaxed,
                                                 memory_order_relaxed)) {
         copy_failure(&f->failure, failure);
         lade_slots_stop(&f->slots, LADE_DEVICE);

@@ -47,16 +47,16 @@ int lade_feeder_error_fill(struct lade_error *error, const struct lade_staging_s
 
 int lade_feeder_refuse(struct lade_error *error, int status, const char *format, ...)
 {
-    static const char who[] = "feeder: ";
+    static const char prefix[] = "feeder: ";
     va_list arguments;
 
     if (!error)
         return status;
     error->status = status;
     error->offset = LADE_NO_OFFSET;
-    memcpy(error->text, who, sizeof who);
+    memcpy(error->text, prefix, sizeof prefix);
     va_start(arguments, format);
-    (void)vsnprintf(error->text + sizeof who - 1, sizeof error->text - sizeof who + 1, format, arguments);
+    (void)vsnprintf(error->text + sizeof prefix - 1, sizeof error->text - sizeof prefix + 1, format, arguments);
     va_end(arguments);
     return status;
 }

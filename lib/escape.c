@@ -28,7 +28,7 @@ static bool is_control(const unsigned char *c, unsigned length)
     return length == 1 ? *c < ' ' || *c == 0x7f : length == 2 && c[0] == 0xc2 && c[1] < 0xa0;
 }
 
-size_t lade_escape(char *to, size_t room, const char *text, size_t size)
+size_t lade_escape(char *to, size_t capacity, const char *text, size_t size)
 {
     size_t used = 0;
 
@@ -45,13 +45,13 @@ size_t lade_escape(char *to, size_t room, const char *text, size_t size)
         } else {
             memcpy(piece, c, n);
         }
-        if (used + n >= room)
+        if (used + n >= capacity)
             break;
         memcpy(to + used, piece, n);
         used += n;
         at += length;
     }
-    if (room > 0)
+    if (capacity > 0)
         to[used] = '\0';
     return used;
 }

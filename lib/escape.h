@@ -10,9 +10,9 @@ unsigned lade_utf8_length(const char *text, size_t size);
 
 /*
  * Copies text; writes control characters and bytes that are not UTF-8 as \n, \t or \xNN. A backslash is copied
- * unchanged. Writes at most room - 1 bytes and a final zero, and no partial character or escape. Returns the number of
+ * unchanged. Writes at most capacity - 1 bytes and a final zero, and no partial character or escape. Returns the number of
  * bytes before the zero.
  */
-size_t lade_escape(char *to, size_t room, const char *text, size_t size);
+size_t lade_escape(char *to, size_t capacity, const char *text, size_t size);
 
 #endif

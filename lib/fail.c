@@ -9,12 +9,12 @@
 #include <string.h>
 
 /* File names may contain any bytes; the text is one line that is safe to print. */
-static void escape_text(char *text, size_t room)
+static void escape_text(char *text, size_t capacity)
 {
     char raw[sizeof((struct lade_error *)0)->text];
 
     (void)snprintf(raw, sizeof raw, "%s", text);
-    (void)lade_escape(text, room, raw, strlen(raw));
+    (void)lade_escape(text, capacity, raw, strlen(raw));
 }
 
 int lade_fail(struct lade_error *error, int status, const char *name, uint64_t offset, const char *format, ...)

@@ -27,18 +27,18 @@ static inline void lade_copy_or_zero(void *to, size_t size, const void *from, si
 
 /*
  * Returns a struct that the caller filled, as this library knows it: the caller's struct if the sizes agree, else a
- * copy in room, which has known bytes. Fields that the caller does not have are zero. NULL: the caller sets a field
+ * copy in *copy, which has known bytes. Fields that the caller does not have are zero. NULL: the caller sets a field
  * that this library does not know.
  */
-static inline const void *lade_sized_in(const void *from, size_t size, void *room, size_t known)
+static inline const void *lade_sized_in(const void *from, size_t size, void *copy, size_t known)
 {
     if (size == known)
         return from;
     size_t both = size < known ? size : known;
     if (!lade_is_zero((const char *)from + both, size - both))
         return NULL;
-    lade_copy_or_zero(room, known, from, both);
-    return room;
+    lade_copy_or_zero(copy, known, from, both);
+    return copy;
 }
 
 /* Copies as much of a struct as fits into the caller's memory; sets fields that this library does not know to zero. */

@@ -15,7 +15,7 @@ int lade_split_look(struct lade_table *table, uint64_t *place, uint64_t value, u
 
     for (uint64_t i = 0; i < PLACES; i++, ++*place) {
         status = lade_table_get(table, *place, found);
-        if (status != LADE_OK || lade_split_who(*found) == lade_split_who(value))
+        if (status != LADE_OK || lade_split_identity(*found) == lade_split_identity(value))
             return status;
     }
     return LADE_ABSENT;
@@ -25,7 +25,7 @@ int lade_split_claim(struct lade_table *table, uint64_t place, uint64_t value, u
 {
     for (uint64_t i = 0; i < PLACES; i++, place++) {
         int status = lade_table_insert(table, place, value, winner);
-        if (status != LADE_PRESENT || lade_split_who(*winner) == lade_split_who(value))
+        if (status != LADE_PRESENT || lade_split_identity(*winner) == lade_split_identity(value))
             return status;
     }
     return LADE_FULL; /* sixteen names with 60 equal bits: the hash is broken */

@@ -107,11 +107,11 @@ static inline unsigned lade_split_kind_of(uint64_t value)
 }
 
 /* Returns the bits of a value that identify its name; the others encode the decision. */
-static inline uint64_t lade_split_who(uint64_t value)
+static inline uint64_t lade_split_identity(uint64_t value)
 {
-    uint64_t who = value & ((UINT64_C(1) << LADE_SPLIT_PART_SHIFT) - 1);
+    uint64_t identity = value & ((UINT64_C(1) << LADE_SPLIT_PART_SHIFT) - 1);
 
-    return lade_split_kind_of(value) == 0 ? who & ~LADE_SPLIT_OWNER : who;
+    return lade_split_kind_of(value) == 0 ? identity & ~LADE_SPLIT_OWNER : identity;
 }
 
 /*

@@ -40,7 +40,7 @@ static int route_filter(struct lade_split *s, const uint64_t bits[2], uint64_t c
     struct meeting m;
     struct way w;
 
-    meet_nobody(&m);
+    meet_none(&m);
     begin(s, bits, &w);
     for (int i = 0; i < LADE_SPLIT_PROBE; i++, go_on(s, &w)) {
         uint64_t seen = atomic_load_explicit(&s->word[w.at], memory_order_relaxed);

@@ -23,7 +23,7 @@ struct meeting {
     uint64_t left;    /* ... with no item */
 };
 
-static inline void meet_nobody(struct meeting *m)
+static inline void meet_none(struct meeting *m)
 {
     m->mass[0] = m->mass[1] = 0;
     m->left = LADE_SPLIT_WHOLE;

@@ -8,7 +8,7 @@ struct merging {
     struct lade_split *into;
     struct lade_key salt;
     bool change; /* false: only find differences */
-    lade_split_tell *tell;
+    lade_split_report *report;
     void *context;
     uint64_t differences;
     int status;
@@ -17,13 +17,13 @@ struct merging {
 /* A total order: among any number of values of one name, in any order, the same one is the least. */
 static bool is_before(const struct merging *m, uint64_t name, uint64_t a, uint64_t b)
 {
-    uint64_t of_a = lade_random_at(m->salt, name ^ lade_split_who(a), a >> LADE_SPLIT_PART_SHIFT);
-    uint64_t of_b = lade_random_at(m->salt, name ^ lade_split_who(b), b >> LADE_SPLIT_PART_SHIFT);
+    uint64_t of_a = lade_random_at(m->salt, name ^ lade_split_identity(a), a >> LADE_SPLIT_PART_SHIFT);
+    uint64_t of_b = lade_random_at(m->salt, name ^ lade_split_identity(b), b >> LADE_SPLIT_PART_SHIFT);
 
     return of_a < of_b || (of_a == of_b && a < b);
 }
 
-static void tell(struct merging *m, uint64_t name, uint64_t value, uint64_t other, uint64_t chosen)
+static void report_difference(struct merging *m, uint64_t name, uint64_t value, uint64_t other, uint64_t chosen)
 {
     bool owned = lade_split_kind_of(value) == 0;
     struct lade_split_difference d = {
@@ -35,8 +35,8 @@ static void tell(struct merging *m, uint64_t name, uint64_t value, uint64_t othe
     };
 
     m->differences++;
-    if (m->tell)
-        m->tell(m->context, &d);
+    if (m->report)
+        m->report(m->context, &d);
 }
 
 static bool merge_entry(void *context, const struct lade_table_entry *entry)
@@ -48,7 +48,7 @@ static bool merge_entry(void *context, const struct lade_table_entry *entry)
 
     if (status == LADE_OK && value != entry->value) {
         uint64_t chosen = is_before(m, name, value, entry->value) ? value : entry->value;
-        tell(m, name, value, entry->value, chosen);
+        report_difference(m, name, value, entry->value, chosen);
         if (m->change && chosen != value)
             status = lade_table_replace(m->into->table, place, chosen, NULL);
     } else if (status == LADE_ABSENT) {
@@ -90,9 +90,9 @@ static int explain_merge(struct lade_error *error, int status, uint64_t differen
 }
 
 int lade_split_merge(struct lade_split *into, struct lade_split *from, uint64_t salt, bool resolve,
-                     lade_split_tell *tell_of, void *context, uint64_t *differences, struct lade_error *error)
+                     lade_split_report *report, void *context, uint64_t *differences, struct lade_error *error)
 {
-    struct merging m = {.into = into, .tell = tell_of, .context = context, .status = LADE_OK};
+    struct merging m = {.into = into, .report = report, .context = context, .status = LADE_OK};
     int status = LADE_OK;
 
     if (differences)

@@ -10,7 +10,7 @@ static void meet_from(struct lade_split *s, uint64_t at, struct meeting *m)
     uint64_t bits[2];
     struct way w;
 
-    meet_nobody(m);
+    meet_none(m);
     lade_split_random(&(struct lade_split_name){at, 0}, LADE_SPLIT_FOR_FILTER, 2, bits);
     begin(s, bits, &w);
     w.at = at;

@@ -168,7 +168,7 @@ struct reader {
     uint32_t checksum;
     uint64_t total;
     unsigned char *block;
-    size_t room; /* of block */
+    size_t capacity; /* of block */
 };
 
 static int take_bytes(struct reader *r, void *bytes, size_t size)
@@ -201,15 +201,15 @@ static int read_content(struct reader *r, size_t size, uint32_t checksum)
     uint32_t content = 0;
 
     for (size_t have = 0; have < size;) {
-        if (have == r->room) {
-            size_t room = r->room > size / 2 ? size : r->room * 2;
-            unsigned char *block = realloc(r->block, room);
+        if (have == r->capacity) {
+            size_t capacity = r->capacity > size / 2 ? size : r->capacity * 2;
+            unsigned char *block = realloc(r->block, capacity);
             if (!block)
                 return LADE_NO_MEMORY;
             r->block = block;
-            r->room = room;
+            r->capacity = capacity;
         }
-        size_t part = (size < r->room ? size : r->room) - have;
+        size_t part = (size < r->capacity ? size : r->capacity) - have;
         int status = take_bytes(r, r->block + have, part);
         if (status != LADE_OK)
             return status;
@@ -319,12 +319,13 @@ static void reserve_expected(struct lade_table *table, uint64_t expected)
 
 int lade_table_read(struct lade_table *table, struct lade_inlet *source, uint64_t expected, uint64_t *offset)
 {
-    struct reader r = {.table = table, .source = source, .words = is_word_table(table), .room = LADE_TABLE_SAVE_BLOCK};
+    struct reader r = {
+        .table = table, .source = source, .words = is_word_table(table), .capacity = LADE_TABLE_SAVE_BLOCK};
     uint64_t good = source->at;
     bool ended = false;
     int status = LADE_NO_MEMORY;
 
-    r.block = malloc(r.room);
+    r.block = malloc(r.capacity);
     if (r.block)
         status = read_header(&r);
     if (status == LADE_OK)

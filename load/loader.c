@@ -141,7 +141,7 @@ static void notify_workers(struct lade_loader *l)
 {
     LADE_STEP();
     atomic_store_explicit(&l->freed, 0, memory_order_relaxed); /* only decides when to notify */
-    lade_event_notify_all(&l->room);
+    lade_event_notify_all(&l->reusable);
 }
 
 /* Context of a consumer's wait. */
@@ -301,7 +301,7 @@ void lade_loader_cancel(struct lade_loader *l)
     atomic_store_explicit(&l->cancelled, 1, memory_order_relaxed); /* the events below carry it */
     if (l->bag)
         lade_bag_close(l->bag);
-    lade_event_notify_all(&l->room);
+    lade_event_notify_all(&l->reusable);
     lade_event_notify_all(&l->ready);
 }
 

@@ -131,7 +131,7 @@ struct lade_loader {
     unsigned workers, workers_max;
     struct lade_worker *helper; /* of the consumer; NULL: it does not assist */
     struct lade_batch_ring ring;
-    struct lade_event ready, room; /* a batch was published or a worker has ended; there is memory for a batch */
+    struct lade_event ready, reusable; /* a batch was published or a worker has ended; there is memory for a batch */
     _Atomic uint32_t cancelled;
     _Atomic uint64_t held;  /* batches held by the consumer or by exported tensors */
     _Atomic uint64_t freed; /* buffers returned since the workers were notified */
@@ -244,7 +244,7 @@ void lade_stage_collect(struct lade_loader *l);
 /* Whether the batch in this slot of the ring has its copy enqueued already. */
 bool lade_stage_has(const struct lade_loader *l, uint64_t place);
 /* Stream mode: waits for a slot, and for a buffer to draw into; enqueues the copy of the drawn batch. */
-int lade_stage_make_room(struct lade_loader *l, int64_t deadline);
+int lade_stage_await_slot(struct lade_loader *l, int64_t deadline);
 bool lade_stage_put(struct lade_loader *l, uint64_t batch, uint64_t buffer, uint64_t *slot);
 /* The batch in a slot, and its memory. */
 struct lade_batch_buffer *lade_stage_slot(struct lade_loader *l, uint64_t slot, struct lade_memory **memory);

@@ -71,9 +71,9 @@ void lade_stage_free(struct lade_loader *l)
 int lade_stage_fail(struct lade_loader *l, const struct lade_device_failure *failure)
 {
     struct lade_stage *s = l->stage;
-    uint32_t nobody = 0;
+    uint32_t expected = 0;
 
-    if (atomic_compare_exchange_strong_explicit(&s->failing, &nobody, 1, memory_order_relaxed,
+    if (atomic_compare_exchange_strong_explicit(&s->failing, &expected, 1, memory_order_relaxed,
                                                 memory_order_relaxed)) { /* only one thread writes */
         s->failure = *failure;
         lade_store_release(&s->failed, 1);
@@ -241,7 +241,7 @@ bool lade_stage_find(struct lade_loader *l, uint64_t *batch, uint64_t *slot)
     return true;
 }
 
-static int room_or_await(void *context, int64_t *until)
+static int slot_or_await(void *context, int64_t *until)
 {
     struct lade_loader *l = context;
     unsigned to;
@@ -261,9 +261,9 @@ static int room_or_await(void *context, int64_t *until)
     return LADE_AWAIT;
 }
 
-int lade_stage_make_room(struct lade_loader *l, int64_t deadline)
+int lade_stage_await_slot(struct lade_loader *l, int64_t deadline)
 {
-    return lade_event_await(&l->ready, room_or_await, l, deadline);
+    return lade_event_await(&l->ready, slot_or_await, l, deadline);
 }
 
 bool lade_stage_put(struct lade_loader *l, uint64_t batch, uint64_t buffer, uint64_t *slot)
@@ -324,10 +324,10 @@ static int device_or_await(void *context, int64_t *until)
 int lade_memory_await(struct lade_memory *m, bool all_marks, int64_t deadline)
 {
     struct device_wait w = {m, all_marks, NAP};
-    struct lade_event nobody;
+    struct lade_event never;
 
-    lade_event_init(&nobody);
-    return lade_event_await(&nobody, device_or_await, &w, deadline);
+    lade_event_init(&never);
+    return lade_event_await(&never, device_or_await, &w, deadline);
 }
 
 int lade_stage_error(const struct lade_loader *l, int status, struct lade_error *error)

@@ -47,7 +47,7 @@ void lade_pack_work_free(const struct lade_loader *l, struct lade_pack_work *w)
 static int reserve(const struct lade_loader *l, struct lade_pack_work *w, uint64_t pieces, struct lade_error *error)
 {
     const struct lade_alloc *alloc = l->config.alloc;
-    size_t room = w->found_max ? w->found_max : (size_t)l->pack->window;
+    size_t capacity = w->found_max ? w->found_max : (size_t)l->pack->window;
 
     if (pieces <= w->found_max)
         return LADE_OK;
@@ -55,19 +55,19 @@ static int reserve(const struct lade_loader *l, struct lade_pack_work *w, uint64
         return lade_fail(error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
                          "the samples of a window are split into more than %u parts; use longer rows or fewer samples",
                          LADE_PACK_PIECES_MAX);
-    while (room < pieces)
-        room *= 2;
-    struct lade_piece *found = lade_heap_resize(alloc, w->found, room, sizeof *found);
+    while (capacity < pieces)
+        capacity *= 2;
+    struct lade_piece *found = lade_heap_resize(alloc, w->found, capacity, sizeof *found);
     w->found = found ? found : w->found;
-    uint32_t *length = lade_heap_resize(alloc, w->length, room, sizeof *length);
+    uint32_t *length = lade_heap_resize(alloc, w->length, capacity, sizeof *length);
     w->length = length ? length : w->length;
-    struct lade_piece *piece = lade_heap_resize(alloc, w->window.piece, room, sizeof *piece);
+    struct lade_piece *piece = lade_heap_resize(alloc, w->window.piece, capacity, sizeof *piece);
     w->window.piece = piece ? piece : w->window.piece;
-    uint32_t *begin = lade_heap_resize(alloc, w->window.begin, room + 1, sizeof *begin);
+    uint32_t *begin = lade_heap_resize(alloc, w->window.begin, capacity + 1, sizeof *begin);
     w->window.begin = begin ? begin : w->window.begin;
-    if (!found || !length || !piece || !begin || !lade_packer_reserve(&w->packer, room, alloc))
+    if (!found || !length || !piece || !begin || !lade_packer_reserve(&w->packer, capacity, alloc))
         return no_memory(error);
-    w->found_max = room;
+    w->found_max = capacity;
     return LADE_OK;
 }
 

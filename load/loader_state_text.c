@@ -27,7 +27,7 @@ int lade_state_no_memory(struct lade_error *error)
 /* Text that is cut at the end of its buffer, but counted in full. */
 struct text {
     char *to;
-    size_t room, size;
+    size_t capacity, size;
     uint32_t crc;
 };
 
@@ -35,7 +35,7 @@ struct text {
 __attribute__((format(printf, 2, 3)))
 #endif
 static void
-say(struct text *t, const char *format, ...)
+append(struct text *t, const char *format, ...)
 {
     char piece[96];
     va_list list;
@@ -45,45 +45,45 @@ say(struct text *t, const char *format, ...)
     va_end(list);
     t->crc = lade_crc32c(t->crc, piece, (size_t)n);
     for (int i = 0; i <= n; i++)
-        if (t->size + (size_t)i < t->room)
-            t->to[t->size + (size_t)i] = i == n || t->size + (size_t)i + 1 == t->room ? '\0' : piece[i];
+        if (t->size + (size_t)i < t->capacity)
+            t->to[t->size + (size_t)i] = i == n || t->size + (size_t)i + 1 == t->capacity ? '\0' : piece[i];
     t->size += (size_t)n;
 }
 
 static void write_ranges(struct text *t, const struct lade_ranges *ranges)
 {
     for (size_t i = 0; i < ranges->count; i++)
-        say(t, "%s%" PRIu64 "-%" PRIu64, i ? "," : "", ranges->range[i].from, ranges->range[i].end);
+        append(t, "%s%" PRIu64 "-%" PRIu64, i ? "," : "", ranges->range[i].from, ranges->range[i].end);
 }
 
 size_t lade_state_write(const struct lade_state *s, char *to, size_t size)
 {
     struct text t = {to, size, 0, 0};
 
-    say(&t, "lade-loader 1 identity=%08" PRIx32 " seed=%" PRIu64 " epoch=%" PRIu64, s->identity, s->seed, s->epoch);
+    append(&t, "lade-loader 1 identity=%08" PRIx32 " seed=%" PRIu64 " epoch=%" PRIu64, s->identity, s->seed, s->epoch);
     if (s->shards)
-        say(&t, " shard=%u/%u", s->shard, s->shards);
+        append(&t, " shard=%u/%u", s->shard, s->shards);
     else
-        say(&t, " shard=any");
+        append(&t, " shard=any");
     for (unsigned i = 0; s->is_packed && i < LADE_PACK_WORDS; i++)
-        say(&t, "%s%" PRIu64, i ? "," : " packed=", s->packed[i]);
+        append(&t, "%s%" PRIu64, i ? "," : " packed=", s->packed[i]);
     for (unsigned i = 0; i < s->sources; i++)
-        say(&t, "%s%" PRIx32, i ? "," : " mix=", s->weight[i]);
+        append(&t, "%s%" PRIx32, i ? "," : " mix=", s->weight[i]);
     if (s->from > 0)
-        say(&t, " from=%" PRIx64, s->from);
+        append(&t, " from=%" PRIx64, s->from);
     for (unsigned i = 0; s->from > 0 && i < s->sources; i++)
-        say(&t, "%s%" PRIx64, i ? "," : ":", s->taken[i]);
-    say(&t, " of=%" PRIu64 " done=", s->total);
+        append(&t, "%s%" PRIx64, i ? "," : ":", s->taken[i]);
+    append(&t, " of=%" PRIu64 " done=", s->total);
     write_ranges(&t, &s->done);
     for (unsigned l = 0; l < s->levels; l++) {
-        say(&t, " level=%u:", s->level[l].shards);
+        append(&t, " level=%u:", s->level[l].shards);
         for (unsigned r = 0; r < s->level[l].shards; r++) {
-            say(&t, "%s", r ? "/" : "");
+            append(&t, "%s", r ? "/" : "");
             write_ranges(&t, &s->level[l].shard[r]);
         }
     }
     uint32_t crc = t.crc;
-    say(&t, " crc=%08" PRIx32, crc);
+    append(&t, " crc=%08" PRIx32, crc);
     return t.size + 1;
 }
 

@@ -77,7 +77,7 @@ static bool put(struct lade_worker *w)
 
     if (status == LADE_FULL) {
         lade_worker_begin_wait(w);
-        status = lade_event_await(&w->loader->room, put_or_await, w, -1);
+        status = lade_event_await(&w->loader->reusable, put_or_await, w, -1);
         lade_worker_end_wait(w);
     }
     if (status != LADE_OK)
@@ -269,7 +269,7 @@ static bool may_draw(struct lade_loader *l)
 static void notify_workers(struct lade_loader *l)
 {
     l->drawn = 0;
-    lade_event_notify_all(&l->room);
+    lade_event_notify_all(&l->reusable);
 }
 
 /* Draws until the batch is full: LADE_OK, LADE_EMPTY, or LADE_CLOSED if there are no more samples. */
@@ -345,7 +345,7 @@ static int draw_waiting(struct lade_loader *l, struct lade_batch_buffer *slot, i
 static int take_buffer(struct lade_loader *l, int64_t deadline)
 {
     if (l->stage)
-        return lade_stage_make_room(l, deadline);
+        return lade_stage_await_slot(l, deadline);
     if (!l->has_partial) {
         l->has_partial = lade_batch_ring_reuse(&l->ring, &l->partial);
         l->rows = 0;

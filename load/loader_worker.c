@@ -202,7 +202,7 @@ static enum claimed await_batch(struct lade_worker *w)
     if (claimed != NO_ROOM)
         return claimed;
     lade_worker_begin_wait(w);
-    claimed = (enum claimed)lade_event_await(&w->loader->room, claim_or_await, w, -1);
+    claimed = (enum claimed)lade_event_await(&w->loader->reusable, claim_or_await, w, -1);
     lade_worker_end_wait(w);
     return claimed;
 }
@@ -381,7 +381,7 @@ static void leave(void *context)
     }
     lade_store_release(&w->state, lost ? LADE_WORKER_LOST : LADE_WORKER_ENDED);
     lade_event_notify_all(&l->ready);
-    lade_event_notify_all(&l->room);
+    lade_event_notify_all(&l->reusable);
 }
 
 static void *work(void *context)

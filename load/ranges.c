@@ -61,8 +61,8 @@ int lade_ranges_add(struct lade_ranges *ranges, uint64_t from, uint64_t end, con
         return LADE_OK;
     }
     if ((ranges->count & (ranges->count - 1)) == 0) { /* 0 or a power of two: the memory is used up */
-        size_t room = ranges->count ? 2 * ranges->count : 1;
-        struct lade_range *more = lade_heap_resize(alloc, ranges->range, room, sizeof *more);
+        size_t capacity = ranges->count ? 2 * ranges->count : 1;
+        struct lade_range *more = lade_heap_resize(alloc, ranges->range, capacity, sizeof *more);
         if (!more)
             return LADE_NO_MEMORY;
         ranges->range = more;

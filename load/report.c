@@ -59,9 +59,9 @@ static void compute(const struct lade_report *r, struct lade_report_times *t)
 int lade_report_compute_sized(const struct lade_report *report, size_t report_size, struct lade_report_times *times,
                               size_t times_size)
 {
-    struct lade_report room;
+    struct lade_report copy;
     struct lade_report_times whole;
-    const struct lade_report *r = lade_sized_in(report, report_size, &room, sizeof room);
+    const struct lade_report *r = lade_sized_in(report, report_size, &copy, sizeof copy);
 
     if (!r)
         return LADE_INVALID;
@@ -474,8 +474,8 @@ static void put_timeline(struct json *j, const struct lade_report *r)
 
 int lade_report_json_sized(const struct lade_report *report, size_t size, lade_report_write *write, void *context)
 {
-    struct lade_report room;
-    const struct lade_report *r = lade_sized_in(report, size, &room, sizeof room);
+    struct lade_report copy;
+    const struct lade_report *r = lade_sized_in(report, size, &copy, sizeof copy);
     struct json j = {.write = write, .context = context, .status = LADE_OK, .first = true};
 
     if (!r)

@@ -5,15 +5,15 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-static const char *escaped(const char *text, size_t room)
+static const char *escaped(const char *text, size_t capacity)
 {
     static char to[256];
 
     memset(to, '#', sizeof to);
-    size_t used = lade_escape(to, room, text, strlen(text));
+    size_t used = lade_escape(to, capacity, text, strlen(text));
     cr_assert_eq(used, strlen(to));
-    cr_assert_lt(used, room);
-    for (size_t i = room; i < sizeof to; i++)
+    cr_assert_lt(used, capacity);
+    for (size_t i = capacity; i < sizeof to; i++)
         cr_assert_eq(to[i], '#');
     return to;
 }

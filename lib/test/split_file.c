@@ -92,14 +92,14 @@ Test(split_file, tokens_are_those_that_are_left)
     lade_split_destroy(s);
 }
 
-static size_t read_file(unsigned char *bytes, size_t room)
+static size_t read_file(unsigned char *bytes, size_t capacity)
 {
     FILE *file = fopen(path, "rb");
 
     cr_assert_not_null(file);
-    size_t size = fread(bytes, 1, room, file);
+    size_t size = fread(bytes, 1, capacity, file);
     (void)fclose(file);
-    cr_assert_lt(size, room);
+    cr_assert_lt(size, capacity);
     return size;
 }
 

@@ -95,7 +95,7 @@ static inline void check_filled(struct lade_table *table, enum lade_table_kind k
 
 struct stream {
     unsigned char *bytes;
-    size_t size, room, at;
+    size_t size, capacity, at;
     int calls, fail_at; /* number of the call that fails, from 1 */
 };
 
@@ -105,9 +105,9 @@ static inline bool stream_put(void *context, const void *bytes, size_t size)
 
     if (++s->calls == s->fail_at)
         return false;
-    if (s->room < s->size + size) {
-        s->room = 2 * (s->size + size);
-        s->bytes = realloc(s->bytes, s->room);
+    if (s->capacity < s->size + size) {
+        s->capacity = 2 * (s->size + size);
+        s->bytes = realloc(s->bytes, s->capacity);
         cr_assert_not_null(s->bytes);
     }
     memcpy(s->bytes + s->size, bytes, size);

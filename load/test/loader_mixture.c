@@ -26,7 +26,7 @@ static struct lade_source *mix(unsigned sources, const uint64_t *samples, const 
 
 /* The next samples of a loader, checked; to[i] = {source, number}. How many. */
 static uint64_t take_mixed(struct lade_loader *l, const struct lade_source *mixture, uint64_t batches,
-                           uint64_t (*to)[2], uint64_t room)
+                           uint64_t (*to)[2], uint64_t capacity)
 {
     struct lade_batch b;
     uint64_t n = 0;
@@ -35,7 +35,7 @@ static uint64_t take_mixed(struct lade_loader *l, const struct lade_source *mixt
         for (uint64_t i = 0; i < b.count; i++) {
             unsigned source;
             uint64_t number, bytes[2];
-            cr_assert_lt(n, room);
+            cr_assert_lt(n, capacity);
             cr_assert_eq(lade_source_mixture_find(mixture, b.ids[i], &source, &number), LADE_OK);
             memcpy(bytes, (const char *)b.samples + 16 * i, sizeof bytes);
             cr_assert_eq(bytes[0], number, "the content is that of another sample");

@@ -300,13 +300,14 @@ Test(loader_state, size_of_the_buffer)
     char *state = state_of(l), text[400];
     size_t size = strlen(state) + 1;
 
-    for (size_t room = 0; room <= size + 1; room++) {
+    for (size_t size_max = 0; size_max <= size + 1; size_max++) {
         memset(text, 'x', sizeof text);
-        cr_assert_eq(lade_loader_state(l, text, room), size);
-        for (size_t i = room; i < sizeof text; i++)
+        cr_assert_eq(lade_loader_state(l, text, size_max), size);
+        for (size_t i = size_max; i < sizeof text; i++)
             cr_assert_eq(text[i], 'x');
-        if (room > 0)
-            cr_assert(strlen(text) == (room < size ? room - 1 : size - 1) && strncmp(text, state, strlen(text)) == 0);
+        if (size_max > 0)
+            cr_assert(strlen(text) == (size_max < size ? size_max - 1 : size - 1) &&
+                      strncmp(text, state, strlen(text)) == 0);
     }
     free(state);
     lade_loader_destroy(l);

@@ -22,7 +22,7 @@ enum { VALUES, SEGMENTS, POSITIONS, ROWS };
 /* Rows in the order of delivery: a checksum of the ids and positions of the steps of each. */
 struct rows {
     uint64_t *hash;
-    uint64_t count, room;
+    uint64_t count, capacity;
     uint32_t seen[PACK_COUNT][LONGEST]; /* steps */
     uint32_t entries[PACK_COUNT];
     uint64_t steps, empty, batches;
@@ -44,9 +44,9 @@ static inline void rows_free(struct rows *r)
 
 static inline void rows_add(struct rows *r, uint64_t hash)
 {
-    if (r->count == r->room) {
-        r->room = r->room ? 2 * r->room : 64;
-        r->hash = realloc(r->hash, r->room * sizeof *r->hash);
+    if (r->count == r->capacity) {
+        r->capacity = r->capacity ? 2 * r->capacity : 64;
+        r->hash = realloc(r->hash, r->capacity * sizeof *r->hash);
         cr_assert(r->hash);
     }
     r->hash[r->count++] = hash;

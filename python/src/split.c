@@ -336,7 +336,7 @@ static PyObject *load(PyObject *type, PyObject *name)
     return status == LADE_OK ? own((PyTypeObject *)type, split) : package_raise(status, &error);
 }
 
-static void tell(void *context, const struct lade_split_difference *d)
+static void report_difference(void *context, const struct lade_split_difference *d)
 {
     static const char *const kinds[] = {
         [LADE_SPLIT_KEY] = "key", [LADE_SPLIT_GROUP] = "group", [LADE_SPLIT_CONTENT] = "content"};
@@ -349,7 +349,7 @@ static void tell(void *context, const struct lade_split_difference *d)
     Py_XDECREF(entry);
 }
 
-/* Attached all the time: tell() makes objects. */
+/* Attached all the time: report_difference() makes objects. */
 static PyObject *merge(PyObject *self, PyObject *args)
 {
     struct lade_error error = {0};
@@ -365,7 +365,7 @@ static PyObject *merge(PyObject *self, PyObject *args)
     struct lade_split *into = differences ? begin(self, true) : NULL;
     struct lade_split *from = into ? begin(other, true) : NULL;
     if (from)
-        status = lade_split_merge(into, from, salt, resolve != 0, tell, differences, NULL, &error);
+        status = lade_split_merge(into, from, salt, resolve != 0, report_difference, differences, NULL, &error);
     if (from)
         end(other);
     if (into)

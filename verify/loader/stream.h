@@ -128,7 +128,7 @@ const char *lade_status_text(int status)
     }
 NEVER(int, lade_loader_refuse_more, (struct lade_error * error))
 NEVER(void, lade_stage_collect, (struct lade_loader * l))
-NEVER(int, lade_stage_make_room, (struct lade_loader * l, int64_t deadline))
+NEVER(int, lade_stage_await_slot, (struct lade_loader * l, int64_t deadline))
 NEVER(bool, lade_stage_put, (struct lade_loader * l, uint64_t batch, uint64_t buffer, uint64_t *at))
 NEVER(struct lade_batch_buffer *, lade_stage_slot, (struct lade_loader * l, uint64_t at, struct lade_memory **memory))
 NEVER(void, lade_stage_taken, (struct lade_loader * l, uint64_t at))
@@ -185,7 +185,7 @@ static void make_loader(void)
     atomic_init(&l->held, 0);
     atomic_init(&buffers_free[0], 1);
     lade_event_init(&l->ready);
-    lade_event_init(&l->room);
+    lade_event_init(&l->reusable);
     atomic_init(&inside, 0);
     atomic_init(&closed, 0);
     for (int i = 0; i < WORKERS; i++) {

@@ -320,7 +320,7 @@ static void make_loader(uint64_t batches)
     atomic_init(&l->ring.awaited, 0);
     atomic_init(&buffers_free[0], (UINT64_C(1) << SPARE) - 1);
     lade_event_init(&l->ready);
-    lade_event_init(&l->room);
+    lade_event_init(&l->reusable);
     atomic_init(&l->cancelled, 0);
     atomic_init(&l->held, 0);
     atomic_init(&l->freed, 0);

@@ -254,10 +254,10 @@ struct lade_split_difference {
  * LADE_NO_MEMORY   decisions of the other split may be missing; merging again adds them.
  * LADE_FULL        as lade_split_route() on an exact split; decisions may be missing as for LADE_NO_MEMORY.
  */
-typedef void lade_split_tell(void *context, const struct lade_split_difference *difference);
+typedef void lade_split_report(void *context, const struct lade_split_difference *difference);
 LADE_API LADE_MUST_CHECK int lade_split_merge(struct lade_split *into, struct lade_split *from, uint64_t salt,
-                                              bool resolve, lade_split_tell *tell, void *context, uint64_t *differences,
-                                              struct lade_error *error);
+                                              bool resolve, lade_split_report *report, void *context,
+                                              uint64_t *differences, struct lade_error *error);
 
 /* Returns the hash that identifies a key. */
 LADE_API uint64_t lade_split_hash(const struct lade_split *split, const void *key, size_t size);
