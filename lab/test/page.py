@@ -4,18 +4,13 @@
 
 A script in the page types programs, changes orders and reads the text of the page. FOLDER receives pictures of both windows.
 """
-import base64
 import json
-import os
 import re
-import select
-import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 import litmus
+from browser import drive
 
 PROBE = r"""
 (async () => {
@@ -89,84 +84,11 @@ PROBE = r"""
   return JSON.stringify(seen);
 })()
 """
-CHROMIUM = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--disable-background-networking",
-            "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe"]
-LIMIT = 240  # seconds for a window
-
-
-class Browser:
-    """Chromium, driven through its debugging pipe: messages of JSON that end with a zero byte."""
-
-    def __init__(self, folder):
-        there, self.out = os.pipe()
-        self.into, here = os.pipe()
-
-        def connect():
-            os.dup2(there, 1003)
-            os.dup2(here, 1004)
-            os.dup2(1003, 3)
-            os.dup2(1004, 4)
-        self.process = subprocess.Popen([*CHROMIUM, f"--user-data-dir={folder}/profile"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                        close_fds=False, preexec_fn=connect)
-        os.close(there)
-        os.close(here)
-        self.number, self.rest, self.console = 0, b"", []
-
-    def message(self):
-        end = time.monotonic() + LIMIT
-        while b"\0" not in self.rest:
-            assert select.select([self.into], [], [], max(end - time.monotonic(), 0))[0], "no answer from the browser"
-            read = os.read(self.into, 1 << 16)
-            assert read, "the browser has ended"
-            self.rest += read
-        one, self.rest = self.rest.split(b"\0", 1)
-        return json.loads(one)
-
-    def call(self, method, session=None, **parameters):
-        self.number += 1
-        said = {"id": self.number, "method": method, "params": parameters, **({"sessionId": session} if session else {})}
-        os.write(self.out, json.dumps(said).encode() + b"\0")
-        while True:
-            got = self.message()
-            if got.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
-                self.console.append(json.dumps(got["params"])[:600])
-            if got.get("id") == self.number:
-                assert "error" not in got, got
-                return got["result"]
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
 
 
 def classical():
     """The classical litmus tests with relaxed orders, in the lab's language."""
     return [(name, litmus.as_lab(litmus.with_orders(test, "relaxed", "relaxed"))) for name, test in litmus.TESTS.items()]
-
-
-def drive(path, width, picture):
-    """What the probe has seen in a window of this width."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        browser = Browser(folder)
-        try:
-            target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-            session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-            for domain in ("Runtime", "Log", "Page"):
-                browser.call(domain + ".enable", session)
-            browser.call("Emulation.setDeviceMetricsOverride", session, width=width, height=1400, deviceScaleFactor=1, mobile=width < 500)
-            browser.call("Page.navigate", session, url=path.resolve().as_uri())
-            while browser.call("Runtime.evaluate", session, expression="document.readyState + !!(document.body && document.getElementById('all'))")[
-                    "result"]["value"] != "completetrue":
-                pass
-            found = browser.call("Runtime.evaluate", session, expression=PROBE.replace("LITMUS", json.dumps(classical())), awaitPromise=True)
-            assert "exceptionDetails" not in found, found
-            if picture:
-                shot = browser.call("Page.captureScreenshot", session, captureBeyondViewport=True)
-                Path(picture).write_bytes(base64.b64decode(shot["data"]))
-        finally:
-            browser.end()
-    assert not browser.console, "\n".join(browser.console)
-    return {row[0]: row[1:] for row in json.loads(found["result"]["value"])}
 
 
 GRADES = ["Too weak: race in line 4: load and store are not ordered (data). The execution is drawn.", 2,
@@ -200,9 +122,9 @@ def main():
     assert len(page) < 300_000, len(page)
     elsewhere = re.search(r"https?:|@import|<link|<img|\bsrc=|fetch\(", page.replace("http://www.w3.org/2000/svg", ""))
     assert not elsewhere, f"it loads something: {elsewhere}"
-    first = {}
+    first, probe = {}, PROBE.replace("LITMUS", json.dumps(classical()))
     for width in (1280, 360):
-        found = drive(Path(sys.argv[1]), width, f"{sys.argv[2]}/lab-{width}.png" if len(sys.argv) > 2 else None)
+        found = drive(Path(sys.argv[1]), width, probe, f"{sys.argv[2]}/lab-{width}.png" if len(sys.argv) > 2 else None)
         judge(found)
         for name, ms in found["first"][0].items():
             first[name] = min(ms, first.get(name, ms))

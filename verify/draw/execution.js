@@ -25,19 +25,20 @@ function ladeRows(execution) {
       told = true;
     }
     if (!("shown_with" in e) && !e.quiet)
-      rows.push({...e, bad: !!error && e.thread === error.thread && e.line === error.line && e.column === error.column});
+      rows.push({...e, bad: !!error && error.kind === "race" && e.thread === error.thread && e.line === error.line && e.column === error.column});
   }
   if (other && !told)
     rows.push({...other, id: "other", bad: true});
-  if (error && error.line && !rows.some(r => r.bad && r.id !== "other"))
+  if (error && error.text && !rows.some(r => r.bad && r.id !== "other"))
     rows.push({id: "error", thread: error.thread, text: error.text, line: error.line, code: error.code || "", bad: true});
   return rows;
 }
 
-// Arrows between rows: reads-from, the next write to a location, and from a read to the write that overwrites what it read.
+// Arrows between rows, none to the next row of the same thread and one between two events: reads-from, the next write to a location by another
+// thread, and, if some read misses a write, from each read to the write that overwrites what it read.
 function ladeEdges(events, rows) {
-  const shown = new Set(rows.map(r => r.id)), at = id => { const e = events[id]; return e && "shown_with" in e ? e.shown_with : id; };
-  const writers = {}, edges = [];
+  const row = new Map(rows.map((r, i) => [r.id, i])), thread = id => events[id].thread, at = id => { const e = events[id]; return e && "shown_with" in e ? e.shown_with : id; };
+  const writers = {}, edges = [], overwritten = [];
   for (const e of events)
     if (e.writes && e.mo > 0)
       (writers[e.location] = writers[e.location] || [])[e.mo] = e.id;
@@ -45,12 +46,14 @@ function ladeEdges(events, rows) {
     const chain = writers[e.location] || [], after = chain[e.mo + 1];
     if (e.reads && "reads_from" in e)
       edges.push([e.synchronises ? "sync" : "rf", at(e.reads_from), at(e.id)]);
-    if (e.writes && after !== undefined)
+    if (e.writes && after !== undefined && thread(after) !== e.thread)
       edges.push(["mo", at(e.id), at(after)]);
-    if (e.reads && after !== undefined)
-      edges.push(["fr", at(e.id), at(after)]);
+    if (e.reads && after !== undefined && thread(after) !== e.thread)
+      overwritten.push(["fr", at(e.id), at(after)]);
   }
-  return edges.filter(([kind, a, b], i) => a !== b && shown.has(a) && shown.has(b) &&
+  if (overwritten.some(([, a, b]) => row.has(a) && row.get(b) < row.get(a)))
+    edges.push(...overwritten);
+  return edges.filter(([kind, a, b]) => a !== b && row.has(a) && row.has(b) && (thread(a) !== thread(b) || Math.abs(row.get(a) - row.get(b)) !== 1) &&
     !(kind === "mo" && edges.some(e => e[0] !== "mo" && e[1] === a && e[2] === b)));
 }
 
@@ -67,8 +70,6 @@ function ladeDraw(execution, title) {
                `<path class="life" d="M${column(t) + 8} ${top}V${height - 10}"/>`);
   edges.forEach(([kind, a, b], i) => {
     const [ra, rb] = [rows[row.get(a)], rows[row.get(b)]], loop = ra.thread === rb.thread;
-    if (loop && Math.abs(row.get(a) - row.get(b)) === 1 && kind !== "fr")
-      return;
     const xa = column(ra.thread), xb = column(rb.thread), lift = {sync: 10, rf: 10, mo: 26, fr: 18}[kind];
     const x1 = xb < xa ? xa : xa + box, x2 = xb > xa ? xb : xb + box;
     const y1 = top + row.get(a) * ROW + lift, y2 = top + row.get(b) * ROW + lift;
@@ -88,19 +89,28 @@ function ladeDraw(execution, title) {
     `<title>${ladeEscape(title || "execution")}</title>${parts.join("")}</svg>`;
 }
 
-// Shows the first n rows of the picture, and those to come pale. {step, of, values}: the rows shown, of how many, and each location's value then.
+// Shows the first n rows of the picture, and those to come pale. {step, of, values, seen}: the rows shown, of how many, each location's value
+// then, and what each thread has last read or written there.
 function ladeStep(picture, execution, n) {
   const rows = ladeRows(execution), step = Math.max(0, Math.min(rows.length, n)), known = new Set(rows.slice(0, step).map(r => String(r.id)));
-  const last = step ? String(rows[step - 1].id) : "", values = {}, newest = {};
+  const last = step ? String(rows[step - 1].id) : "", values = {}, newest = {}, seen = {};
+  const done = e => known.has(String("shown_with" in e ? e.shown_with : e.id)), end = (execution.events.find(e => !e.quiet && !done(e)) || {id: Infinity}).id;
+  const same = (a, b) => b && a.thread === b.thread && a.line === b.line && a.column === b.column;
   picture.querySelectorAll(".event").forEach(g => {
     g.classList.toggle("later", !known.has(g.dataset.id));
     g.classList.toggle("here", g.dataset.id === last && step < rows.length);
   });
   picture.querySelectorAll(".arrow").forEach(g => g.classList.toggle("later", !known.has(g.dataset.from) || !known.has(g.dataset.to)));
-  for (const e of execution.events)
-    if (e.writes && known.has(String("shown_with" in e ? e.shown_with : e.id)) && e.mo >= (newest[e.location] || 0)) {
+  for (const p of execution.plain || []) // before its thread's next event
+    if (step === rows.length || p.before < end || (known.has("other") && same(p, execution.other)))
+      values[p.location] = p.value;
+  for (const e of execution.events.filter(done)) {
+    if (e.writes && e.mo >= (newest[e.location] || 0)) {
       newest[e.location] = e.mo;
       values[e.location] = e.value;
     }
-  return {step, of: rows.length, values};
+    if (e.location && "value" in e)
+      (seen[e.location] = seen[e.location] || {})[e.thread] = e.value;
+  }
+  return {step, of: rows.length, values, seen};
 }

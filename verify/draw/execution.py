@@ -10,7 +10,8 @@ LEAST, MOST = 26, 60  # characters of a box
 MANY = 40             # rows from which on the main thread is cut down
 NOISE = ("THREAD_", "LOOP_BEGIN", "SPIN_START", "MALLOC")
 ARROWS = {"sync": ("blue", 1.6, "", "blue: reads from, and synchronises"), "rf": ("green", 1.6, "", "green: reads from"),
-          "mo": ("orange", 1.2, "5 3", "dashed: next write to the same location")}
+          "mo": ("orange", 1.2, "5 3", "dashed: next write to the same location"),
+          "fr": ("bad-line", 1.6, "2 3", "dotted: read before this write")}
 
 
 def _shown(graph: Graph, order: list[Event]) -> list[Event]:
@@ -29,10 +30,15 @@ def _shown(graph: Graph, order: list[Event]) -> list[Event]:
 
 
 def _edges(graph: Graph, order: list[Event]) -> list[tuple[str, Id, Id]]:
-    """Arrows between shown events; none to the next row of the same thread."""
+    """Arrows between shown events, as execution.js draws them: none to the next row of the same thread, one between two events; a read's to
+    the write that overwrites what it has read only if some read misses such a write."""
     row = {event.id: i for i, event in enumerate(order)}
     edges = [("sync" if event.synchronises else "rf", event.rf, event.id) for event in order if event.rf]
-    edges += [("mo", a, b) for chain in graph.mo for a, b in zip(chain, chain[1:]) if a[0] != b[0]]
+    missed = [("fr", a, b) for a, b in graph.fr if a[0] != b[0]]
+    if any(a in row and b in row and row[b] < row[a] for _, a, b in missed):
+        edges += missed
+    pairs = {(a, b) for _, a, b in edges}
+    edges += [("mo", a, b) for chain in graph.mo for a, b in zip(chain, chain[1:]) if a[0] != b[0] and (a, b) not in pairs]
     return [(kind, a, b) for kind, a, b in edges if a in row and b in row and (a[0] != b[0] or row[b] - row[a] != 1)]
 
 
@@ -81,7 +87,7 @@ def draw(graph: Graph, title: str = "") -> str:
         picture.path(f"M{column[thread] + 8:g} {top}V{bottom}", "line")
     for kind, a, b in edges:
         (xa, ya), (xb, yb) = corner(a), corner(b)
-        offset = 24 if kind == "mo" else 12
+        offset = {"mo": 26, "fr": 18}.get(kind, 10)
         colour, wide, dashes, _ = ARROWS[kind]
         start = xa if xb < xa else xa + box
         end = xb if xb > xa else xb + box

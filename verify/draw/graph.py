@@ -26,13 +26,15 @@ class Event:
 
 @dataclass
 class Graph:
-    """`threads[t]` is (name, events); `mo` the writes to one location, oldest first; `culprits` the events blamed.
+    """`threads[t]` is (name, events); `mo` the writes to one location, oldest first; `fr` from a read to the write that overwrites what it
+    has read, where the engine gives it; `culprits` the events blamed.
 
     `order` has all events in one order that agrees with the threads and with reads-from, where the engine gives it.
     """
 
     threads: dict[int, tuple[str, list[Event]]] = field(default_factory=dict)
     mo: list[list[Id]] = field(default_factory=list)
+    fr: list[tuple[Id, Id]] = field(default_factory=list)
     culprits: list[Id] = field(default_factory=list)
     title: str = ""
     order: list[Id] = field(default_factory=list)
@@ -89,7 +91,7 @@ class Graph:
 
     def to_json(self) -> dict[str, Any]:
         return {"threads": [[t, name, [asdict(e) for e in events]] for t, (name, events) in self.threads.items()],
-                "mo": self.mo, "culprits": self.culprits, "title": self.title, "order": self.order, "notes": self.notes}
+                "mo": self.mo, "fr": self.fr, "culprits": self.culprits, "title": self.title, "order": self.order, "notes": self.notes}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> "Graph":
@@ -100,8 +102,8 @@ class Graph:
             return [(a, b) for a, b in values]
         threads = {t: (name, [Event(**{**e, "id": pair(e["id"]), "rf": pair(e["rf"])}) for e in events])
                    for t, name, events in data["threads"]}
-        return Graph(threads, [pairs(chain) for chain in data["mo"]], pairs(data["culprits"]), data["title"],
-                     pairs(data["order"]), data["notes"])
+        return Graph(threads, [pairs(chain) for chain in data["mo"]], [(tuple(a), tuple(b)) for a, b in data.get("fr", [])], pairs(data["culprits"]),
+                     data["title"], pairs(data["order"]), data["notes"])
 
 
 def from_explore(error: dict[str, Any]) -> Optional[Graph]:
@@ -134,9 +136,16 @@ def from_explore(error: dict[str, Any]) -> Optional[Graph]:
                                      weakened=event.get("weakened", False)).id
         if event.get("writes") and event["id"] in place:
             writers.setdefault(event["location"], {})[event["mo"]] = place[event["id"]]
+    for event in said:
+        after = writers.get(event.get("location", ""), {}).get(event.get("mo", 0) + 1)
+        if event.get("reads") and after and event["id"] in place and place[event["id"]] != after:
+            graph.fr.append((place[event["id"]], after))
     graph.mo = [[chain[age] for age in sorted(chain)] for chain in writers.values() if len(chain) > 1]
     if other.get("text") and "before" not in other:
         graph.culprits.append(add(other["thread"], other["text"], other).id)
-    if error.get("kind") != "shown":
+    at = [place[e["id"]] for e in said if e["id"] in place and all(e.get(k) == error.get(k) for k in ("thread", "line", "column"))]
+    if error.get("kind") == "race" and at:  # an atomic access
+        graph.culprits += at
+    elif error.get("kind") != "shown":
         graph.culprits.append(add(error.get("thread", 0), error.get("text") or error.get("kind", "error"), error).id)
     return graph if said else None

@@ -11,6 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 WORDS = {0: "pass", 2: "not built", 3: "bound", 4: "internal error", 5: "not modelled", 6: "vacuous", 42: "error"}
 REPORTS = ("--sarif", "--junit", "--summary", "--pictures")
+LIVE = "LADE_EXPLORE_LIVE"  # in the environment with --watch: a page looks whether it has changed
 POLL = 0.3  # seconds between two checks of the files
 
 
@@ -168,7 +169,7 @@ def watch(script, compiler, argv, args, rounds=None):
         files = sources(compiler, args)
         before = stamps(files)
         print("\033[2J\033[H" if sys.stdout.isatty() else "", end="", flush=True)
-        subprocess.run([sys.executable, script, *argv])
+        subprocess.run([sys.executable, script, *argv], env={**os.environ, LIVE: "1"})
         print("explore: waits for a change of %d files" % len(files), flush=True)
         rounds = rounds and rounds - 1
         while rounds != 0 and stamps(files) == before:

@@ -347,14 +347,15 @@ struct access {
     uintptr_t addr;
     uint32_t size;
     uint8_t thread;
-    bool write;
+    bool write, freeing, stored; /* stored: `value` is known */
     int epoch;
-    uint64_t pc;
+    uint64_t pc, value;
 };
 
 extern bool shadow_logging;
 extern struct access *shadow_log;
 extern int shadow_logged;
+void shadow_log_value(void); /* the last logged access has been executed: keeps what it has stored, but for locals */
 
 /* ---- spin.c ---- */
 
@@ -473,6 +474,7 @@ void weaker_calls(void);
 
 void trace_print(FILE *out);
 const char *trace_event(const struct event *e);
+const char *trace_value(word v); /* overwritten by every eighth call */
 void trace_sentence(char *out, size_t room);
 int *trace_order(int *count);
 int trace_switches(void);

@@ -196,8 +196,22 @@ static bool check_atomics(const struct look *l, int loc)
 
 /* ---- accesses ---- */
 
+void shadow_log_value(void)
+{
+    struct access *a = shadow_logged ? &shadow_log[shadow_logged - 1] : NULL;
+
+    if (!a || !a->write || a->freeing || a->stored || a->size > sizeof a->value)
+        return;
+    const struct thread *t = &thread[a->thread];
+    if (a->addr < (uintptr_t)t->stack_low || a->addr >= (uintptr_t)t->stack_high) { /* not a local */
+        a->value = (uint64_t)read_memory(a->addr, (int)a->size);
+        a->stored = true;
+    }
+}
+
 static void log_access(const struct look *l)
 {
+    shadow_log_value();
     if (shadow_logged == log_room) {
         log_room = log_room ? log_room * 2 : 1024;
         shadow_log = realloc(shadow_log, (size_t)log_room * sizeof *shadow_log);
@@ -205,7 +219,7 @@ static void log_access(const struct look *l)
             engine_bug("out of memory");
     }
     shadow_log[shadow_logged++] = (struct access){.addr = l->addr, .size = (uint32_t)l->size, .thread = (uint8_t)l->me,
-                                                  .write = l->write, .epoch = l->epoch, .pc = l->pc};
+                                                  .write = l->write, .freeing = race_freeing, .epoch = l->epoch, .pc = l->pc};
 }
 
 /* Whether the byte has a defined value. A plain store leaves an epoch, an atomic one is in the graph. */

@@ -49,10 +49,15 @@ static void relations(FILE *out, const struct event *e, const int *id)
     if (e->loc >= 0) {
         fprintf(out, ", \"location\": ");
         quoted(out, symbol_name(G->place[e->loc].addr));
-        fprintf(out, ", \"mo\": %d", pos_of(e));
+        fprintf(out, ", \"mo\": %d, \"value\": ", pos_of(e));
+        quoted(out, trace_value(e->value));
     }
     if (e->kind == E_WRITE)
         fprintf(out, ", \"writes\": true");
+    if (e->kind == E_READ)
+        fprintf(out, ", \"reads\": true");
+    if (e->kind == E_START || e->kind == E_END)
+        fprintf(out, ", \"quiet\": true");
     if (e->rf >= 0)
         fprintf(out, ", \"reads_from\": %d", id[e->rf]);
     if (e->kind == E_READ && e->rf >= 0 && ev(e->rf)->thread != e->thread && in_clock(&e->hb, ev(e->rf)))
@@ -61,6 +66,34 @@ static void relations(FILE *out, const struct event *e, const int *id)
         fprintf(out, ", \"weakened\": true");
     if (trace_hidden(e) && e->index > 0)
         fprintf(out, ", \"shown_with\": %d", id[G->thread[e->thread].at[e->index - 1]]);
+}
+
+/* The last plain stores of a value, and the thread's next event; for stepping through the execution. */
+static void plain_stores(FILE *out, const int *id)
+{
+    enum { MOST = 1000 };
+    const char *separator = "";
+    int first = shadow_logged;
+
+    for (int n = 0; first > 0 && n < MOST; first--)
+        n += shadow_log[first - 1].stored;
+    fprintf(out, ",\n      \"plain\": [");
+    for (int i = first; i < shadow_logged; i++) {
+        const struct access *a = &shadow_log[i];
+            if (!a->stored)
+            continue;
+        fprintf(out, "%s\n        {\"thread\": %d, \"location\": ", separator, a->thread);
+        quoted(out, symbol_name(a->addr));
+        fprintf(out, ", \"value\": ");
+        quoted(out, trace_value(a->value));
+        fprintf(out, ", ");
+        position(out, a->pc);
+        if (a->epoch < G->thread[a->thread].count)
+            fprintf(out, ", \"before\": %d", id[G->thread[a->thread].at[a->epoch]]);
+        fprintf(out, "}");
+        separator = ",";
+    }
+    fprintf(out, "\n      ]");
 }
 
 /* The event before which the other access of a race is shown, or -1. */
@@ -88,6 +121,7 @@ static int events(FILE *out)
             before = i;
     }
     fprintf(out, "\n      ]");
+    plain_stores(out, id);
     free(order);
     free(id);
     return before;

@@ -15,7 +15,7 @@ const char *order_name(int order)
     return order_names[order];
 }
 
-static const char *value_text(word v)
+const char *trace_value(word v)
 {
     static char text[8][48];
     static int turn;
@@ -33,11 +33,6 @@ static const char *value_text(word v)
     else
         snprintf(out, sizeof *text, "%.47s", symbol_pointer((uintptr_t)p));
     return out;
-}
-
-static const char *value_short(word v, int size)
-{
-    return size < 8 && v < 1000000 ? value_text(v) : size == 4 && v > 0xffff0000 ? value_text(v) : value_text(v);
 }
 
 /* The write half of a read-modify-write is shown together with its read. */
@@ -94,7 +89,7 @@ static void describe_lock(const struct event *e, const char *x, const char *v, c
 
 static void describe_read(const struct event *e, char *out, size_t room)
 {
-    const char *order = order_name(e->order), *v = value_short(e->value, e->size);
+    const char *order = order_name(e->order), *v = trace_value(e->value);
     char x[200]; /* symbol_name overwrites its result, and values may be names too */
 
     snprintf(x, sizeof x, "%s", symbol_name(G->place[e->loc].addr));
@@ -105,7 +100,7 @@ static void describe_read(const struct event *e, char *out, size_t room)
         snprintf(out, room, "%s -> %s %s", x, v, order);
     } else if (e->flags & F_RMW) {
         const struct event *w = ev(G->thread[e->thread].at[e->index + 1]);
-        snprintf(out, room, "%s: %s => %s %s", x, v, value_short(w->value, e->size), order);
+        snprintf(out, room, "%s: %s => %s %s", x, v, trace_value(w->value), order);
     } else {
         snprintf(out, room, "%s: cas fails, saw %s%s %s", x, v, e->flags & F_SPURIOUS ? " (spurious)" : "",
                  order_name(e->fail_order));
@@ -127,7 +122,7 @@ const char *trace_event(const struct event *e)
         if (e->op == OP_UNLOCK)
             snprintf(out, sizeof out, "%s %s", e->value == destroyed(e->size) ? "destroy" : e->order == RELAXED ? "init" : "unlock", name);
         else
-            snprintf(out, sizeof out, "%s = %s %s", name, value_short(e->value, e->size), e->op == OP_PLAIN ? "plain" : order_name(e->order));
+            snprintf(out, sizeof out, "%s = %s %s", name, trace_value(e->value), e->op == OP_PLAIN ? "plain" : order_name(e->order));
         break;
     case E_FENCE:
         snprintf(out, sizeof out, "fence %s", order_name(e->order));
@@ -145,7 +140,7 @@ const char *trace_event(const struct event *e)
         snprintf(out, sizeof out, "end");
         break;
     case E_CHOICE:
-        snprintf(out, sizeof out, "choose %s of %s", value_text(e->value), value_text(e->operand));
+        snprintf(out, sizeof out, "choose %s of %s", trace_value(e->value), trace_value(e->operand));
         break;
     default:
         snprintf(out, sizeof out, "mark");

@@ -300,6 +300,8 @@ static void diagnose(void)
     enum outcome o = run_once();
     if (o != RUN_ERROR)
         finish_run(o);
+    if (shadow_logged && shadow_log[shadow_logged - 1].pc != failure.pc) /* that one was not executed */
+        shadow_log_value();
     shadow_logging = false;
     first.other_pc = first.other_pc ? first.other_pc : failure.other_pc;
     failure = first;
