@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-# imports: torch sklearn
 """The programs of examples/python/."""
 
 import os
@@ -19,14 +18,54 @@ def run(*command):
     return run.stdout
 
 
-class Examples(unittest.TestCase):
-    def check_digits(self, name):
-        percent, count = re.fullmatch(r"test accuracy ([\d.]+) % of (\d+)\n", run(os.path.join(FOLDER, name))).groups()
-        self.assertGreaterEqual(float(percent), 97)
-        self.assertGreater(int(count), 300)
+class Example:
+    def check(self, name, pattern):
+        """The numbers of the line that the program prints."""
+        output = run(os.path.join(FOLDER, name))
+        match = re.fullmatch(pattern + "\n", output)
+        self.assertTrue(match, output)
+        return [float(number.replace(",", "")) for number in match.groups()]
 
-    def test_digits_torch(self):
+    def check_digits(self, name):
+        percent, count = self.check(name, r"test accuracy ([\d.]+) % of (\d+)")
+        self.assertGreaterEqual(percent, 97)
+        self.assertGreater(count, 300)
+
+
+class Replay(Example, unittest.TestCase):
+    def test_replay_buffer(self):
+        steps, least, samples, puts = self.check(
+            "replay_buffer.py", r"(\d+) steps to the goal, of at least (\d+); ([\d,]+) samples of ([\d,]+) puts")
+        self.assertEqual(steps, least)
+        self.assertLess(abs(samples - 8 * puts), 16_000 + 64)
+
+
+# imports: torch sklearn
+class Torch(Example, unittest.TestCase):
+    def test_digits(self):
         self.check_digits("digits_torch.py")
+
+    def test_packed_language_model(self):
+        steps, used, first, last, far = self.check(
+            "packed_language_model.py",
+            r"(\d+) steps, (\d+) % of them text; loss ([\d.]+), ([\d.]+); packed - alone ([\d.e-]+)")
+        self.assertGreater(steps, 100)
+        self.assertGreaterEqual(used, 95)
+        self.assertLess(last, 0.6 * first)
+        self.assertLess(far, 1e-4)
+
+
+# imports: torch
+class Elastic(Example, unittest.TestCase):
+    def test_elastic(self):
+        kills, _ = self.check("elastic.py", r"(\d+) ranks killed, (\d+) epochs: nothing lost, nothing twice, the batches of one process")
+        self.assertEqual(kills, 3)
+
+
+# imports: jax sklearn
+class Jax(Example, unittest.TestCase):
+    def test_digits(self):
+        self.check_digits("digits_jax.py")
 
 
 if __name__ == "__main__":
