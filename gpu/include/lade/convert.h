@@ -45,6 +45,7 @@ LADE_API void lade_convert_f16(const uint8_t *from, uint16_t *to, const float *t
 /* Rounds floats to the nearest halves. */
 LADE_API void lade_convert_half(const float *from, uint16_t *to, uint64_t count);
 
+/* What a converter converts, and where. */
 struct lade_converter_config {
     const char *backend;            /* as for the feeder */
     unsigned device;                /* cuda: device number */
@@ -56,6 +57,7 @@ struct lade_converter_config {
     const struct lade_alloc *alloc; /* of its host memory, until destroy; default the C library's */
 };
 
+/* A conversion of images on a device. */
 struct lade_converter;
 
 /*

@@ -51,9 +51,9 @@
 
 LADE_BEGIN
 
-#define LADE_FEEDER_DEPTH_MAX 64u
-#define LADE_FEEDER_DEPTH 3u /* one batch each to fill, copy and use at a time */
-#define LADE_FEEDER_FILLERS_MAX 64u
+#define LADE_FEEDER_DEPTH_MAX 64u   /* limit of lade_feeder_config.depth */
+#define LADE_FEEDER_DEPTH 3u        /* one batch each to fill, copy and use at a time */
+#define LADE_FEEDER_FILLERS_MAX 64u /* limit of lade_feeder_config.fillers */
 
 /* Argument of a fill function: the memory for one batch. Read it in place. */
 struct lade_feeder_slot {
@@ -77,12 +77,12 @@ typedef int lade_feeder_fill(void *self, struct lade_feeder_slot *slot, struct l
 
 /* Steps of a slot, for lade_feeder_trace: batch number in slot, at is the time in nanoseconds of CLOCK_MONOTONIC. */
 enum lade_feeder_step {
-    LADE_FEEDER_FILL_BEGINS,
-    LADE_FEEDER_FILLED,
-    LADE_FEEDER_COPY_ENQUEUED,
-    LADE_FEEDER_COPY_SEEN, /* the copy was observed complete, some time after it completed */
-    LADE_FEEDER_TAKEN,
-    LADE_FEEDER_RELEASED,
+    LADE_FEEDER_FILL_BEGINS,   /* a thread calls fill */
+    LADE_FEEDER_FILLED,        /* fill has returned */
+    LADE_FEEDER_COPY_ENQUEUED, /* its copy is enqueued */
+    LADE_FEEDER_COPY_SEEN,     /* the copy was observed complete, some time after it completed */
+    LADE_FEEDER_TAKEN,         /* next returned it */
+    LADE_FEEDER_RELEASED,      /* the consumer has returned it */
 };
 /* Called by the threads that perform the steps, concurrently. */
 typedef void lade_feeder_trace(void *context, enum lade_feeder_step step, uint64_t number, unsigned slot, int64_t at);
@@ -93,9 +93,9 @@ struct lade_feeder_config {
     unsigned device;     /* which device of the backend, from 0 */
     /* opencl: the consumer's cl_context and cl_device_id; default: created by the feeder. Others: NULL. */
     void *native[2];
-    lade_feeder_fill *fill;
-    void *self;
-    unsigned fillers; /* threads that call fill; default 1 */
+    lade_feeder_fill *fill; /* writes the batches */
+    void *self;             /* argument of fill */
+    unsigned fillers;       /* threads that call fill; default 1 */
     /*
      * Consumers count as one of the fillers: where next would wait, it fills a slot, and one thread fewer is started,
      * with the default none. Best for small batches and a fast consumer. fill then runs inside next. Whatever its
@@ -116,7 +116,7 @@ struct lade_feeder_config {
      */
     void *const *staging;
     lade_feeder_trace *trace; /* default none */
-    void *trace_context;
+    void *trace_context;      /* argument of trace */
     /*
      * Allocator of the feeder's host memory: its structures, and staging memory unless it is the caller's or the
      * driver's (cuda). Default the C library's. Must outlive exported tensors.
@@ -124,6 +124,7 @@ struct lade_feeder_config {
     const struct lade_alloc *alloc;
 };
 
+/* A feeder. */
 struct lade_feeder;
 
 /* The name of backend i of this build, NULL after the last. A name does not imply that there is a device. */
@@ -155,11 +156,11 @@ static inline LADE_MUST_CHECK int lade_feeder_create(struct lade_feeder **feeder
  * ready, so they accept a batch of an older program.
  */
 struct lade_feeder_batch {
-    uint64_t number;
-    uint64_t rows;
-    unsigned tensors;
-    unsigned slot;
-    struct lade_tensor tensor[LADE_TENSORS_MAX];
+    uint64_t number;                             /* from 0, in order */
+    uint64_t rows;                               /* that fill has written */
+    unsigned tensors;                            /* number of tensor */
+    unsigned slot;                               /* that it is in */
+    struct lade_tensor tensor[LADE_TENSORS_MAX]; /* in the order of the config */
     void *ready; /* event that completes with the copy: cl_event, cudaEvent_t; host: NULL */
 };
 
@@ -245,20 +246,22 @@ LADE_API LADE_MUST_CHECK int lade_feeder_stop(struct lade_feeder *feeder, int64_
  */
 LADE_API void lade_feeder_destroy(struct lade_feeder *feeder);
 
+/* Measurements since creation. */
 struct lade_feeder_stats {
     uint64_t filled, copied, taken, released; /* batches so far */
-    uint64_t copied_bytes;
-    uint64_t consumer_waits; /* lade_feeder_host_wait() calls that had to wait for the device */
-    uint64_t throttle_waits; /* times a filler had to wait for the device before writing a slot */
-    uint64_t starved;        /* next calls that found no batch with its copy enqueued */
-    int64_t starved_time;    /* nanoseconds, sum of their waits */
-    int64_t fill_time;       /* nanoseconds spent in fill, sum of all threads */
-    int64_t copy_time;       /* nanoseconds of copies on the device, if it reports them; see copies_timed */
-    uint64_t copies_timed;
-    unsigned depth;
-    uint64_t pinned_bytes, device_bytes;
+    uint64_t copied_bytes;                    /* bytes of the copies so far */
+    uint64_t consumer_waits;                  /* lade_feeder_host_wait() calls that had to wait for the device */
+    uint64_t throttle_waits;                  /* times a filler had to wait for the device before writing a slot */
+    uint64_t starved;                         /* next calls that found no batch with its copy enqueued */
+    int64_t starved_time;                     /* nanoseconds, sum of their waits */
+    int64_t fill_time;                        /* nanoseconds spent in fill, sum of all threads */
+    int64_t copy_time;                   /* nanoseconds of copies on the device, if it reports them; see copies_timed */
+    uint64_t copies_timed;               /* copies for which the device reported a duration */
+    unsigned depth;                      /* slots */
+    uint64_t pinned_bytes, device_bytes; /* memory of all slots */
 };
 
+/* Stores the measurements. Any thread. */
 LADE_API void lade_feeder_stats_sized(struct lade_feeder *feeder, struct lade_feeder_stats *stats, size_t size);
 static inline void lade_feeder_stats(struct lade_feeder *feeder, struct lade_feeder_stats *stats)
 {

@@ -19,6 +19,10 @@
 #error "lade needs a 64-bit target: sizes, pointers and the kernel's times are taken to have 64 bits"
 #endif
 
+/*
+ * LADE_API exports a function from its shared library. LADE_MUST_CHECK makes the compiler warn about a result that is
+ * not used.
+ */
 #if defined __GNUC__
 #define LADE_API __attribute__((visibility("default")))
 #define LADE_MUST_CHECK __attribute__((warn_unused_result))

@@ -62,6 +62,10 @@
 
 LADE_BEGIN
 
+/*
+ * Limits: slots of a bag, values of a word, bytes of a record, handles, loans of a handle, samples of an element
+ * (max_times_sampled).
+ */
 #define LADE_BAG_MAX (UINT64_C(1) << 30)
 #define LADE_BAG_WORD_MAX ((UINT64_C(1) << 48) - 1)
 #define LADE_BAG_RECORD_MAX ((size_t)1 << 30)
@@ -69,7 +73,12 @@ LADE_BEGIN
 #define LADE_BAG_LOANS_MAX 65536u
 #define LADE_BAG_TIMES_MAX 65534u
 
-enum lade_bag_kind { LADE_BAG_WORDS, LADE_BAG_REFS, LADE_BAG_RECORDS };
+/* What the elements are, see Elements above. */
+enum lade_bag_kind {
+    LADE_BAG_WORDS,   /* uint64_t from 1 to LADE_BAG_WORD_MAX */
+    LADE_BAG_REFS,    /* struct lade_ref * */
+    LADE_BAG_RECORDS, /* record_size bytes, copied */
+};
 
 /* What put does if the bag is full. */
 enum lade_bag_full {
@@ -84,12 +93,12 @@ enum lade_bag_full {
 
 /* Zero means the default where one is named. */
 struct lade_bag_config {
-    uint64_t capacity; /* maximum number of elements, 1 to LADE_BAG_MAX */
-    unsigned handles;  /* maximum number of threads at a time, 1 to LADE_BAG_HANDLES_MAX */
-    enum lade_bag_kind kind;
-    size_t record_size; /* records only */
-    unsigned max_loans; /* records only: maximum number of loans at a time per handle; default 1 */
-    enum lade_bag_full full;
+    uint64_t capacity;          /* maximum number of elements, 1 to LADE_BAG_MAX */
+    unsigned handles;           /* maximum number of threads at a time, 1 to LADE_BAG_HANDLES_MAX */
+    enum lade_bag_kind kind;    /* of the elements; default words */
+    size_t record_size;         /* records only */
+    unsigned max_loans;         /* records only: maximum number of loans at a time per handle; default 1 */
+    enum lade_bag_full full;    /* what put does if the bag is full; default LADE_BAG_REJECT */
     unsigned max_times_sampled; /* the sample that reaches it removes the element; default: no limit */
     /*
      * Words and refs: the total size of the elements does not exceed byte_budget. bytes() returns the size of an
@@ -118,7 +127,9 @@ struct lade_bag_config {
     const struct lade_alloc *alloc; /* default aligned_alloc() and free() */
 };
 
+/* A bag; its fields belong to the library. */
 struct lade_bag;
+/* The access of one thread to a bag, see lade_bag_join(). */
 struct lade_bag_handle;
 
 /*
@@ -210,6 +221,7 @@ LADE_API LADE_MUST_CHECK size_t lade_bag_exchange_many(struct lade_bag_handle *h
                                                        size_t count);
 LADE_API size_t lade_bag_evict_many(struct lade_bag_handle *handle, size_t count);
 
+/* Batches of words, with type checking of the words by the compiler. */
 static inline LADE_MUST_CHECK size_t lade_bag_put_words(struct lade_bag_handle *handle, const uint64_t *words,
                                                         size_t count)
 {
@@ -238,9 +250,9 @@ LADE_API LADE_MUST_CHECK void *lade_bag_scratch(struct lade_bag_handle *handle);
 /* A sampled element. Frozen, because callers pass arrays of it. */
 struct lade_loan {
     union {
-        uint64_t word;
+        uint64_t word;        /* the element of a bag of words */
         struct lade_ref *ref; /* the loan holds its own reference */
-        const void *record;
+        const void *record;   /* the bytes, inside the bag */
     };
     /*
      * How often this element was sampled, this time included; 65535 stands for that or more. Words are counted only
@@ -264,6 +276,10 @@ LADE_API LADE_MUST_CHECK int lade_bag_sample(struct lade_bag_handle *handle, str
 /* Ends a loan, through any handle of the bag. refs: the same as lade_ref_put(). words: no effect. */
 LADE_API void lade_bag_give_back(struct lade_bag_handle *handle, struct lade_loan *loan);
 
+/*
+ * Batches of sample and give_back. sample_many returns the number of loans; it is below count only if the single form
+ * would have failed.
+ */
 LADE_API LADE_MUST_CHECK size_t lade_bag_sample_many(struct lade_bag_handle *handle, struct lade_loan *loans,
                                                      size_t count);
 LADE_API void lade_bag_give_back_many(struct lade_bag_handle *handle, struct lade_loan *loans, size_t count);
@@ -316,13 +332,13 @@ LADE_API void lade_bag_cancel(struct lade_bag *bag);
  * progress.
  */
 struct lade_bag_stats {
-    uint64_t put;     /* successful puts and exchanges */
-    uint64_t drawn;   /* by draw, exchange, and the sample that reached max_times_sampled */
-    uint64_t evicted; /* by evict, drain, and put on a full bag */
-    uint64_t held;
-    uint64_t sampled;
-    uint64_t given_back;
-    uint64_t bytes; /* of the elements held, if config.bytes is set */
+    uint64_t put;        /* successful puts and exchanges */
+    uint64_t drawn;      /* by draw, exchange, and the sample that reached max_times_sampled */
+    uint64_t evicted;    /* by evict, drain, and put on a full bag */
+    uint64_t held;       /* elements in the bag */
+    uint64_t sampled;    /* successful samples */
+    uint64_t given_back; /* loans that were ended */
+    uint64_t bytes;      /* of the elements held, if config.bytes is set */
     /*
      * How often an operation found the bag full or empty, also if it then evicted, or returned LADE_CLOSED. full stays
      * 0 under LADE_BAG_EVICT_OLDEST, where puts do not check.
@@ -332,6 +348,7 @@ struct lade_bag_stats {
     uint64_t seed;    /* in use: from the config, or drawn at random */
 };
 
+/* Stores the counts. Any thread. */
 LADE_API void lade_bag_stats_sized(const struct lade_bag *bag, struct lade_bag_stats *counts, size_t size);
 static inline void lade_bag_stats(const struct lade_bag *bag, struct lade_bag_stats *counts)
 {

@@ -9,6 +9,7 @@
 
 LADE_BEGIN
 
+/* The offset of an error that is at no byte of a file. */
 #define LADE_NO_OFFSET UINT64_MAX
 
 /*
@@ -19,7 +20,7 @@ LADE_BEGIN
 struct lade_error {
     int status;      /* the return value of the function */
     uint64_t offset; /* byte of the file, or LADE_NO_OFFSET */
-    char text[512];
+    char text[512];  /* what is wrong, ended by a zero byte */
 };
 
 LADE_END

@@ -26,7 +26,7 @@ LADE_BEGIN
 
 /* Names the streams of one purpose, see lade_key_make(). Frozen. */
 struct lade_key {
-    uint32_t word[2];
+    uint32_t word[2]; /* Philox's key */
 };
 
 /*
@@ -44,15 +44,16 @@ LADE_API void lade_philox(const uint32_t counter[4], const uint32_t key[2], uint
  */
 LADE_API uint64_t lade_random_at(struct lade_key key, uint64_t id, uint64_t position);
 
+/* Words that a generator computes at a time. */
 #define LADE_RANDOM_BUFFER 64
 
 /* Returns the words of one stream in order. The fields belong to the library. Frozen. */
 struct lade_random {
-    uint64_t word[LADE_RANDOM_BUFFER];
-    uint64_t position; /* in the stream, of the first word after the buffer */
-    uint64_t id;
-    struct lade_key key;
-    uint32_t next; /* index into word[] */
+    uint64_t word[LADE_RANDOM_BUFFER]; /* the buffer */
+    uint64_t position;                 /* in the stream, of the first word after the buffer */
+    uint64_t id;                       /* of the stream */
+    struct lade_key key;               /* of the stream */
+    uint32_t next;                     /* index into word[] */
 };
 
 /* Initialises the generator at word number zero of stream id. */
@@ -119,12 +120,13 @@ static inline uint64_t lade_random_below(struct lade_random *random, uint64_t n)
 #define LADE_PERMUTATION_ROUNDS 8
 #define LADE_PERMUTATION_MAX (UINT64_C(1) << 62)
 
+/* The fields belong to the library. Frozen. */
 struct lade_permutation {
-    uint64_t n;
-    uint64_t rows, columns; /* of the grid; 0 if n <= LADE_PERMUTATION_SMALL */
-    uint64_t round_key[LADE_PERMUTATION_ROUNDS];
-    uint8_t forward[LADE_PERMUTATION_SMALL];
-    uint8_t backward[LADE_PERMUTATION_SMALL];
+    uint64_t n;                                  /* elements */
+    uint64_t rows, columns;                      /* of the grid; 0 if n <= LADE_PERMUTATION_SMALL */
+    uint64_t round_key[LADE_PERMUTATION_ROUNDS]; /* of the Feistel network */
+    uint8_t forward[LADE_PERMUTATION_SMALL];     /* the shuffle, if n is small: element at a position */
+    uint8_t backward[LADE_PERMUTATION_SMALL];    /* position of an element */
 };
 
 /*
@@ -152,9 +154,10 @@ LADE_API void lade_permutation_many(const struct lade_permutation *permutation, 
  */
 #define LADE_PERMUTATION_TABLE 8192 /* entries: all rounds for up to a million elements, fewer rounds above */
 
+/* The addends of the first rounds. Frozen. */
 struct lade_permutation_table {
-    int rounds; /* number of leading rounds in the table; even */
-    uint16_t addend[LADE_PERMUTATION_TABLE];
+    int rounds;                              /* number of leading rounds in the table; even */
+    uint16_t addend[LADE_PERMUTATION_TABLE]; /* of each round and half */
 };
 
 /* Fills the table for a permutation. */

@@ -36,14 +36,14 @@ LADE_BEGIN
 
 /* The field belongs to the library. Frozen, because it is part of your objects. */
 struct lade_ref {
-    uint32_t count;
+    uint32_t count; /* references; above LADE_REF_MAX: saturated */
 };
 
 /* A count whose release waits for a liburcu (memb flavour) grace period. The fields belong to the library. Frozen. */
 struct lade_ref_deferred {
-    struct lade_ref ref;
-    void (*release)(struct lade_ref_deferred *);
-    void *grace[2];
+    struct lade_ref ref;                         /* the count */
+    void (*release)(struct lade_ref_deferred *); /* of the last put */
+    void *grace[2];                              /* for liburcu */
 };
 
 /* The maximum number of references at a time; more saturate the count. */

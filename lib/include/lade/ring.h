@@ -55,6 +55,7 @@
 
 LADE_BEGIN
 
+/* Limits of struct lade_ring_config: capacity and handles. */
 #define LADE_RING_MAX (UINT64_C(1) << 31)
 #define LADE_RING_HANDLES_MAX 65536u
 
@@ -66,6 +67,7 @@ struct lade_ring_config {
     const struct lade_alloc *alloc; /* default aligned_alloc() and free() */
 };
 
+/* A ring of one producer and one consumer. */
 struct lade_spsc;
 
 /*
@@ -148,7 +150,9 @@ LADE_API LADE_MUST_CHECK int lade_spsc_cancel(struct lade_spsc *ring);
  */
 LADE_API uint64_t lade_spsc_count(const struct lade_spsc *ring);
 
+/* A ring of any number of threads. */
 struct lade_mpmc;
+/* The access of one thread to an mpmc ring, see lade_mpmc_join(). */
 struct lade_mpmc_handle;
 
 /*

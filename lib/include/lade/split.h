@@ -57,13 +57,28 @@
 
 LADE_BEGIN
 
+/* Limits of struct lade_split_config: parts, classes and threads. */
 #define LADE_SPLIT_PARTS_MAX 255u
 #define LADE_SPLIT_CLASSES_MAX 65536u
 #define LADE_SPLIT_THREADS_MAX 1024u
+
+/* In place of a part: there is none. */
 #define LADE_SPLIT_NO_PART UINT32_MAX
 
-enum lade_split_rule { LADE_SPLIT_HASH, LADE_SPLIT_COIN, LADE_SPLIT_QUOTA };
-enum lade_split_store { LADE_SPLIT_EXACT, LADE_SPLIT_PURE, LADE_SPLIT_COMPACT, LADE_SPLIT_ARRAYS };
+/* How a part is chosen if none is recorded, see Rule above. */
+enum lade_split_rule {
+    LADE_SPLIT_HASH,  /* weighted rendezvous of key and seed */
+    LADE_SPLIT_COIN,  /* a keyed coin against the weights */
+    LADE_SPLIT_QUOTA, /* exact counts for each class and part */
+};
+
+/* What is recorded, see Store above. */
+enum lade_split_store {
+    LADE_SPLIT_EXACT,   /* every decision, in a table */
+    LADE_SPLIT_PURE,    /* nothing; rule hash only */
+    LADE_SPLIT_COMPACT, /* a filter of fixed capacity; two parts, rule coin */
+    LADE_SPLIT_ARRAYS,  /* the bit arrays of Lin 2026; two parts, rule coin */
+};
 
 /* What happens to an item whose content is recorded under another key. */
 enum lade_split_content {
@@ -81,13 +96,13 @@ enum lade_split_conflict {
 
 /* Zero means the default where one is named. Everything that pointers refer to is copied, except alloc. */
 struct lade_split_config {
-    unsigned parts;          /* 1 to LADE_SPLIT_PARTS_MAX; with equal weights these are the folds of a k-fold */
-    const uint32_t *weights; /* one for each part, not all zero; NULL: all equal */
-    enum lade_split_rule rule;
-    enum lade_split_store store;
-    uint64_t seed;                     /* every value is equally good, 0 included */
-    bool random_seed;                  /* draw a random seed instead; lade_split_get_config() reports it as seed */
-    enum lade_split_content content;   /* exact store only */
+    unsigned parts;                  /* 1 to LADE_SPLIT_PARTS_MAX; with equal weights these are the folds of a k-fold */
+    const uint32_t *weights;         /* one for each part, not all zero; NULL: all equal */
+    enum lade_split_rule rule;       /* default hash */
+    enum lade_split_store store;     /* default exact */
+    uint64_t seed;                   /* every value is equally good, 0 included */
+    bool random_seed;                /* draw a random seed instead; lade_split_get_config() reports it as seed */
+    enum lade_split_content content; /* exact store only */
     enum lade_split_conflict conflict; /* exact store only */
     uint64_t capacity;                 /* compact, arrays: items. exact: items to reserve at creation; default none */
     unsigned bits_per_item;            /* arrays only, 2 to 1024; default 100 */
@@ -98,6 +113,7 @@ struct lade_split_config {
     const struct lade_alloc *alloc; /* not for the table; default aligned_alloc() and free() */
 };
 
+/* A split. */
 struct lade_split;
 
 /*
@@ -123,12 +139,12 @@ LADE_API void lade_split_destroy(struct lade_split *split);
  * store, an item has at most one of group and content. Frozen.
  */
 struct lade_split_item {
-    const void *key;
-    size_t key_size;
-    const void *group;
-    size_t group_size;
-    const void *content;
-    size_t content_size;
+    const void *key;       /* what identifies the item */
+    size_t key_size;       /* bytes of key */
+    const void *group;     /* all items of a group go to one part */
+    size_t group_size;     /* bytes of group */
+    const void *content;   /* items with the same content go to one part */
+    size_t content_size;   /* bytes of content */
     unsigned class_number; /* quota only */
 };
 
@@ -159,7 +175,7 @@ LADE_API LADE_MUST_CHECK int lade_split_route_word(struct lade_split *split, uin
  * recorded for this item. Frozen.
  */
 struct lade_split_found {
-    unsigned key, group, content;
+    unsigned key, group, content; /* the part that is recorded for each name of the item */
 };
 
 /*
@@ -197,6 +213,7 @@ LADE_API LADE_MUST_CHECK int lade_split_fold(const struct lade_split *split, con
  */
 LADE_API LADE_MUST_CHECK int lade_split_shares(const uint32_t *weights, unsigned parts, uint64_t n, uint64_t *count);
 
+/* What is recorded, and how exact the shares are. */
 struct lade_split_stats {
     uint64_t keys, groups, contents; /* recorded; exact store */
     uint64_t entries;                /* compact: held; arrays: bits set */
@@ -230,17 +247,22 @@ static inline void lade_split_get_config(const struct lade_split *split, struct 
     lade_split_get_config_sized(split, config, sizeof *config);
 }
 
-enum lade_split_kind { LADE_SPLIT_KEY = 1, LADE_SPLIT_GROUP, LADE_SPLIT_CONTENT };
+/* Which name of an item. */
+enum lade_split_kind {
+    LADE_SPLIT_KEY = 1, /* lade_split_item.key */
+    LADE_SPLIT_GROUP,   /* lade_split_item.group */
+    LADE_SPLIT_CONTENT, /* lade_split_item.content */
+};
 
 /*
  * A name on which two splits disagree. The key is not stored, only a hash; lade_split_hash() returns the hash of an
  * item's key. Read it in place.
  */
 struct lade_split_difference {
-    uint64_t hash;
-    enum lade_split_kind kind;
-    unsigned part, other; /* in this split before the merge, and in the other split */
-    unsigned chosen;
+    uint64_t hash;             /* of the name */
+    enum lade_split_kind kind; /* which name */
+    unsigned part, other;      /* in this split before the merge, and in the other split */
+    unsigned chosen;           /* the part that it has after the merge */
 };
 
 /*
@@ -262,6 +284,9 @@ LADE_API LADE_MUST_CHECK int lade_split_merge(struct lade_split *into, struct la
 /* Returns the hash that identifies a key. */
 LADE_API uint64_t lade_split_hash(const struct lade_split *split, const void *key, size_t size);
 
+/* Bytes that lade_split_load() allocates for tokens at most. */
+#define LADE_SPLIT_LOAD_BYTES (UINT64_C(1) << 30)
+
 /*
  * Save and load: parameters and decisions, versioned, with checksums, the same on every machine. The file is replaced
  * completely or not at all. Save only while no thread routes. A pure split is saved as its parameters. A name takes
@@ -278,8 +303,6 @@ LADE_API uint64_t lade_split_hash(const struct lade_split *split, const void *ke
  * LADE_INVALID     load: written by a later version.
  * LADE_LIMITED     load: more bytes for tokens than the limit.
  */
-#define LADE_SPLIT_LOAD_BYTES (UINT64_C(1) << 30)
-
 LADE_API LADE_MUST_CHECK int lade_split_save(struct lade_split *split, const char *path, struct lade_error *error);
 LADE_API LADE_MUST_CHECK int lade_split_load(struct lade_split **split, const char *path,
                                              const struct lade_alloc *alloc, struct lade_error *error);

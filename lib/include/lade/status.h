@@ -11,6 +11,7 @@
 
 LADE_BEGIN
 
+/* What an operation returns; each function lists the ones that it can return. */
 enum lade_status {
     LADE_RELEASED = 1,    /* success, and it was the last reference */
     LADE_OK = 0,          /* success */

@@ -51,11 +51,13 @@ LADE_BEGIN
 #define LADE_TABLE_VALUE_MAX (UINT64_MAX / 2 - 2)
 
 #define LADE_TABLE_MAX (UINT64_C(1) << 40) /* cells */
-#define LADE_TABLE_BLOCK 256
-#define LADE_TABLE_BYTES_MAX UINT32_MAX /* length of a byte-string key */
+#define LADE_TABLE_BLOCK 256               /* cells that a growing table moves at a time */
+#define LADE_TABLE_BYTES_MAX UINT32_MAX    /* length of a byte-string key */
 
+/* A table. */
 struct lade_table;
 
+/* What the keys are. */
 enum lade_table_kind {
     LADE_TABLE_WORDS, /* keys are words */
     LADE_TABLE_BYTES, /* keys are byte strings, copied */
@@ -67,20 +69,20 @@ enum lade_table_kind {
  * Frozen.
  */
 struct lade_table_hash {
-    uint64_t (*mix)(void *context, uint64_t key);
-    uint64_t (*unmix)(void *context, uint64_t mixed);
-    uint64_t (*bytes)(void *context, const void *key, size_t size);
-    void *context;
+    uint64_t (*mix)(void *context, uint64_t key);                   /* words: the bijection */
+    uint64_t (*unmix)(void *context, uint64_t mixed);               /* words: its inverse */
+    uint64_t (*bytes)(void *context, const void *key, size_t size); /* byte strings: the hash */
+    void *context;                                                  /* argument of these functions */
 };
 
 /* If all fields are zero: words, a random seed, no limits. */
 struct lade_table_config {
-    enum lade_table_kind kind;
-    uint64_t reserve;   /* number of keys to allocate cells for at creation */
-    uint64_t max_bytes; /* of all arrays, including those not yet freed or being created; 0: no limit */
-    bool huge_pages;    /* ask the kernel for huge pages */
-    bool seeded;        /* use seed, for runs with repeatable timing; else a secret random seed, against chosen keys */
-    uint64_t seed;      /* results do not depend on it, except the order of for_each */
+    enum lade_table_kind kind; /* default words */
+    uint64_t reserve;          /* number of keys to allocate cells for at creation */
+    uint64_t max_bytes;        /* of all arrays, including those not yet freed or being created; 0: no limit */
+    bool huge_pages;           /* ask the kernel for huge pages */
+    bool seeded;   /* use seed, for runs with repeatable timing; else a secret random seed, against chosen keys */
+    uint64_t seed; /* results do not depend on it, except the order of for_each */
     const struct lade_table_hash *hash; /* NULL: the library's hash, keyed by the seed. The struct is copied */
     const struct lade_alloc
         *alloc; /* NULL: mmap for arrays, malloc for the strings of LADE_TABLE_BYTES. Any thread may free memory */
@@ -167,10 +169,10 @@ LADE_API int lade_table_remove_bytes(struct lade_table *table, const void *key, 
  * during the call). Read it in place.
  */
 struct lade_table_entry {
-    uint64_t key;
-    const void *bytes;
-    size_t size;
-    uint64_t value;
+    uint64_t key;      /* words: the key */
+    const void *bytes; /* byte strings: the key */
+    size_t size;       /* of bytes */
+    uint64_t value;    /* of the key */
 };
 
 /*
@@ -204,6 +206,7 @@ LADE_API int lade_table_reserve(struct lade_table *table, uint64_t keys);
  */
 LADE_API int lade_table_trim(struct lade_table *table);
 
+/* What a scan of the table counts. */
 struct lade_table_stats {
     uint64_t keys;           /* present */
     uint64_t removed;        /* cells of removed keys */

@@ -17,6 +17,7 @@
 
 LADE_BEGIN
 
+/* The version of the headers, in three numbers. */
 #define LADE_VERSION_MAJOR 0
 #define LADE_VERSION_MINOR 1
 #define LADE_VERSION_PATCH 0

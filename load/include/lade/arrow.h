@@ -36,10 +36,15 @@ LADE_BEGIN
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
+/*
+ * Bits of ArrowSchema.flags: the names of a dictionary are ordered, the column may have nulls, the keys of a map are
+ * sorted.
+ */
 #define ARROW_FLAG_DICTIONARY_ORDERED 1
 #define ARROW_FLAG_NULLABLE 2
 #define ARROW_FLAG_MAP_KEYS_SORTED 4
 
+/* The type of a column, or of a record batch with its columns as children. The standard describes the fields. */
 struct ArrowSchema {
     const char *format, *name, *metadata;
     int64_t flags, n_children;
@@ -48,6 +53,7 @@ struct ArrowSchema {
     void *private_data;
 };
 
+/* The values of a column, or of a record batch with its columns as children. The standard describes the fields. */
 struct ArrowArray {
     int64_t length, null_count, offset, n_buffers, n_children;
     const void **buffers;
@@ -60,6 +66,7 @@ struct ArrowArray {
 #ifndef ARROW_C_STREAM_INTERFACE
 #define ARROW_C_STREAM_INTERFACE
 
+/* A stream of record batches with one schema. The standard describes the fields. */
 struct ArrowArrayStream {
     int (*get_schema)(struct ArrowArrayStream *stream, struct ArrowSchema *out);
     int (*get_next)(struct ArrowArrayStream *stream, struct ArrowArray *out);
@@ -78,24 +85,26 @@ enum lade_nulls {
 
 /* A column to read. Frozen, because arrays of it are passed. */
 struct lade_arrow_column {
-    const char *name;
-    bool image; /* binary: JPEG or PNG, decoded to 3 bytes a pixel */
+    const char *name; /* of the column; a column of a struct: STRUCT.COLUMN */
+    bool image;       /* binary: JPEG or PNG, decoded to 3 bytes a pixel */
 };
 
+/* Default of lade_source_arrow.memory, limit of lade_source_arrow.window. */
 #define LADE_ARROW_MEMORY (UINT64_C(1) << 30)
 #define LADE_WINDOW_MAX 64u
 
+/* What to read of a stream, and how. Zero means the default where one is named. */
 struct lade_source_arrow {
     struct ArrowArrayStream *stream;        /* moved: its release is NULL afterwards, also on failure */
     const char *name;                       /* of the data, for messages; default "arrow" */
     const struct lade_arrow_column *column; /* NULL: all */
-    unsigned columns;
-    const char *label, *key, *group; /* columns, or NULL */
-    uint64_t classes;                /* with a label; 0: the largest label + 1, or the names of a dictionary */
-    enum lade_nulls nulls;
-    double fill;            /* LADE_NULLS_FILL; each column's type must have this value */
-    uint32_t height, width; /* images are scaled to it; 0: all have the size of the first */
-    uint64_t pixels;        /* of an image; default 2^26 */
+    unsigned columns;                       /* number of column */
+    const char *label, *key, *group;        /* columns, or NULL */
+    uint64_t classes;                       /* with a label; 0: the largest label + 1, or the names of a dictionary */
+    enum lade_nulls nulls;                  /* default LADE_NULLS_FAIL */
+    double fill;                            /* LADE_NULLS_FILL; each column's type must have this value */
+    uint32_t height, width;                 /* images are scaled to it; 0: all have the size of the first */
+    uint64_t pixels;                        /* of an image; default 2^26 */
     /*
      * Bytes of the chosen columns that may be in memory; default LADE_ARROW_MEMORY. A stream that has more is
      * LADE_LIMITED without reopen. With it, the source is read in windows of consecutive record batches, each read once

@@ -11,9 +11,10 @@
 
 LADE_BEGIN
 
-#define LADE_TENSORS_MAX 8u
+#define LADE_TENSORS_MAX 8u    /* of a batch */
 #define LADE_DEVICE_ALIGN 256u /* bytes, of each tensor, on the host and on the device */
 
+/* A device, see lade_device_open() in lade/gpu.h. */
 struct lade_device;
 
 /* One tensor of a batch. Frozen, because batches hold an array of it. */
@@ -32,9 +33,17 @@ enum lade_done {
 };
 
 /* Which memory of a batch. */
-enum lade_side { LADE_ON_DEVICE, LADE_ON_HOST };
+enum lade_side {
+    LADE_ON_DEVICE, /* that on the device */
+    LADE_ON_HOST,   /* the staging memory on the host */
+};
 
-enum lade_device_priority { LADE_PRIORITY_NORMAL, LADE_PRIORITY_LOW, LADE_PRIORITY_HIGH };
+/* Priority of a stream that copies, where the device has priorities. */
+enum lade_device_priority {
+    LADE_PRIORITY_NORMAL, /* the device's default */
+    LADE_PRIORITY_LOW,    /* its lowest */
+    LADE_PRIORITY_HIGH,   /* its highest */
+};
 
 /* The call of the driver that failed. Frozen. */
 struct lade_device_failure {

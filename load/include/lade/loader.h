@@ -92,6 +92,7 @@
 
 LADE_BEGIN
 
+/* Limits of struct lade_loader_config: threads, slots, shards, replaced_max, depth, align and batch. */
 #define LADE_LOADER_THREADS_MAX 256u
 #define LADE_LOADER_SLOTS_MAX 1024u
 #define LADE_LOADER_SHARDS_MAX 4096u
@@ -100,7 +101,14 @@ LADE_BEGIN
 #define LADE_LOADER_ALIGN_MAX ((size_t)1 << 30)
 #define LADE_BATCH_MAX (UINT64_C(1) << 24)
 
-enum lade_draw_kind { LADE_DRAW_ONCE, LADE_DRAW_WEIGHTED, LADE_DRAW_BALANCED };
+/* Which samples an epoch has, see Draws above. */
+enum lade_draw_kind {
+    LADE_DRAW_ONCE,     /* each sample of the part once */
+    LADE_DRAW_WEIGHTED, /* with replacement, by config.weight */
+    LADE_DRAW_BALANCED, /* with replacement, each class with the same probability */
+};
+
+/* What happens to a sample that cannot be read. */
 enum lade_fault {
     LADE_FAULT_FAIL, /* next returns the error of the sample */
     LADE_FAULT_SKIP, /* the batch has one sample less, and may have none; a stream takes other samples instead */
@@ -113,16 +121,17 @@ enum lade_fault {
 
 /* Steps of a batch, for config.trace: number is that of the plan, at is the time in nanoseconds of CLOCK_MONOTONIC. */
 enum lade_loader_step {
-    LADE_STEP_MAKE, /* a worker begins to write it, in buffer slot; not for streams with a bag of samples */
-    LADE_STEP_MADE,
-    LADE_STEP_COPY,   /* its copy to the device is enqueued, to device slot slot */
-    LADE_STEP_COPIED, /* the copy was observed complete, some time after it completed */
-    LADE_STEP_TAKEN,  /* next returned it; slot is the device slot if there is a device, else the buffer */
-    LADE_STEP_RELEASED,
+    LADE_STEP_MAKE,     /* a worker begins to write it, in buffer slot; not for streams with a bag of samples */
+    LADE_STEP_MADE,     /* it is complete, in buffer slot */
+    LADE_STEP_COPY,     /* its copy to the device is enqueued, to device slot slot */
+    LADE_STEP_COPIED,   /* the copy was observed complete, some time after it completed */
+    LADE_STEP_TAKEN,    /* next returned it; slot is the device slot if there is a device, else the buffer */
+    LADE_STEP_RELEASED, /* the consumer has returned it */
 };
 /* Called by the threads that perform the steps, concurrently. */
 typedef void lade_loader_trace(void *context, enum lade_loader_step step, uint64_t number, unsigned slot, int64_t at);
 
+/* The form of a ragged field in a batch. */
 enum lade_ragged {
     /* Rows of one length, padded at their ends, and a tensor with the length of each row. */
     LADE_RAGGED_PADDED,
@@ -141,6 +150,7 @@ enum lade_longer {
     LADE_LONGER_DROP, /* it is not delivered */
 };
 
+/* Limit of lade_loader_field.buckets. */
 #define LADE_BUCKETS_MAX 64u
 
 /*
@@ -148,9 +158,9 @@ enum lade_longer {
  * named. The loader copies the struct and what it points to. Frozen, because arrays of it are passed.
  */
 struct lade_loader_field {
-    const char *name; /* of the source's field */
-    enum lade_ragged ragged;
-    bool wide;    /* lengths and offsets are LADE_I64; default LADE_I32 */
+    const char *name;        /* of the source's field */
+    enum lade_ragged ragged; /* default LADE_RAGGED_PADDED */
+    bool wide;               /* lengths and offsets are LADE_I64; default LADE_I32 */
     bool cut;     /* deliver the first max steps of longer samples; otherwise they are faults with LADE_LIMITED */
     uint64_t max; /* steps of a sample; default the last bucket, or the field's ragged_max */
     /*
@@ -162,14 +172,14 @@ struct lade_loader_field {
     uint64_t multiple;
     /* LADE_RAGGED_PADDED: rows have the smallest of these lengths that fits; they rise. One bucket: all rows alike. */
     const uint64_t *bucket;
-    unsigned buckets;
-    const void *padding; /* LADE_RAGGED_PADDED: one element of the field's dtype; default zero */
-    uint64_t reserved[4];
+    unsigned buckets;     /* number of bucket, up to LADE_BUCKETS_MAX */
+    const void *padding;  /* LADE_RAGGED_PADDED: one element of the field's dtype; default zero */
+    uint64_t reserved[4]; /* zero */
 };
 
 /* Zero means the default where one is named. Objects behind the pointers must outlive the loader. */
 struct lade_loader_config {
-    struct lade_source *source;
+    struct lade_source *source;           /* of the samples */
     const struct lade_pipeline *pipeline; /* NULL: samples unchanged */
     /*
      * NULL: the part is the whole source. Queried with lade_source_group(). Where that reads a field, create reads it
@@ -207,10 +217,10 @@ struct lade_loader_config {
      * long in any case; then it completes the last batch of an epoch with empty rows.
      */
     bool pad;
-    enum lade_draw_kind draw;
-    const double *weight; /* LADE_DRAW_WEIGHTED: one for each sample of the source, not negative */
-    uint64_t buffer;      /* samples, from two batches to 2^30; more than 0: stream mode */
-    enum lade_fault fault;
+    enum lade_draw_kind draw; /* default LADE_DRAW_ONCE */
+    const double *weight;     /* LADE_DRAW_WEIGHTED: one for each sample of the source, not negative */
+    uint64_t buffer;          /* samples, from two batches to 2^30; more than 0: stream mode */
+    enum lade_fault fault;    /* default LADE_FAULT_FAIL */
     /* SKIP, SUBSTITUTE: faults tolerated per epoch (a stream: in total); one more fails. Default: any number. */
     uint64_t faults_max;
     /*
@@ -231,13 +241,13 @@ struct lade_loader_config {
     struct lade_device *device;
     unsigned depth;           /* batches on the device or being copied, up to LADE_LOADER_DEPTH_MAX; default 3 */
     lade_loader_trace *trace; /* default none. Must outlive detached batches and exported tensors, like alloc */
-    void *trace_context;
+    void *trace_context;      /* argument of trace */
     /*
      * Fields of the source to deliver, in this order, up to LADE_TENSORS_MAX tensors; a ragged field has two. Default:
      * all, ragged ones padded to the longest sample of the batch.
      */
     const struct lade_loader_field *field;
-    unsigned fields;
+    unsigned fields;         /* number of field */
     unsigned pipeline_field; /* number in the source's schema of the field that the pipeline transforms; others pass */
     /*
      * More than 0: the ragged fields are packed into rows of this many steps, up to 2^31 - 1, and a batch has
@@ -247,10 +257,12 @@ struct lade_loader_config {
     uint64_t pack_row;
     uint64_t pack_window;  /* samples that are packed together, up to 2^20; default 1,024 */
     uint64_t pack_samples; /* samples, or parts of some, in a row; default the smaller of pack_row and pack_window */
-    enum lade_longer pack_longer;
+    enum lade_longer pack_longer; /* samples longer than pack_row; default LADE_LONGER_FAULT */
 };
 
+/* A loader. */
 struct lade_loader;
+/* The memory of a batch. */
 struct lade_memory;
 
 /*
@@ -272,8 +284,13 @@ static inline LADE_MUST_CHECK int lade_loader_create(struct lade_loader **loader
     return lade_loader_create_sized(loader, config, sizeof *config, error);
 }
 
-enum { LADE_SAMPLES, LADE_LABELS }; /* the tensors of a batch of a source without a schema */
+/* The tensors of a batch of a source without a schema. */
+enum {
+    LADE_SAMPLES, /* the samples */
+    LADE_LABELS,  /* their labels */
+};
 
+/* What a tensor of a batch holds. */
 enum lade_tensor_kind {
     LADE_TENSOR_VALUES,  /* count rows of the field; ragged and concatenated: rows are steps */
     LADE_TENSOR_LENGTHS, /* of the rows of a padded field, without the padding */
@@ -284,11 +301,11 @@ enum lade_tensor_kind {
     LADE_TENSOR_ROWS,      /* rows + 1 offsets: row r has the samples rows[r] to rows[r + 1] - 1 of the batch */
 };
 
-/* Frozen, because arrays of it are returned. */
+/* What a tensor of each batch is. Frozen, because arrays of it are returned. */
 struct lade_tensor_info {
-    const char *name; /* of the field */
-    unsigned field;   /* its number in the source's schema */
-    enum lade_tensor_kind kind;
+    const char *name;           /* of the field */
+    unsigned field;             /* its number in the source's schema */
+    enum lade_tensor_kind kind; /* what it holds */
 };
 
 /*
@@ -312,7 +329,7 @@ struct lade_batch {
     const uint64_t *ids;   /* numbers of the samples in the source; with an endless source their keys */
     uint64_t faults;       /* samples that were skipped (split ones: parts) or substituted; of a stream 0, see stats */
     bool last;             /* next returns no further batch of its epoch; of a stream: it is shorter than the others */
-    unsigned tensors;
+    unsigned tensors;      /* number of tensor */
     struct lade_tensor tensor[LADE_TENSORS_MAX]; /* see lade_loader_tensors(); on the device if there is one */
     void *ready;                /* event that completes with the copy: cl_event, cudaEvent_t; NULL: no copy pending */
     struct lade_memory *memory; /* the loader's */
@@ -436,20 +453,21 @@ LADE_API LADE_MUST_CHECK int lade_loader_stop(struct lade_loader *loader, int64_
  */
 LADE_API void lade_loader_destroy(struct lade_loader *loader);
 
+/* Measurements since creation. */
 struct lade_loader_stats {
     uint64_t
         samples; /* of the part, in an epoch of this shard; 0: it depends on the lengths of the samples (packing) */
     uint64_t batches; /* of an epoch; 0: it depends on the lengths of the samples (packing, lade_loader_field.total) */
     uint64_t part;    /* samples of the part in the whole source */
-    uint64_t delivered, delivered_samples, faults, replaced;
-    uint64_t slot_bytes; /* memory of one slot */
+    uint64_t delivered, delivered_samples, faults, replaced; /* batches, samples, faulty samples, workers so far */
+    uint64_t slot_bytes;                                     /* memory of one slot */
     /* Nanoseconds since creation, sum of all workers. The rest is planning and switching. */
     uint64_t read_time, transform_time, worker_wait_time;
     uint64_t consumer_wait_time; /* inside next */
     uint64_t running_time;       /* sum of all workers, waiting included */
     const char *guarantee;       /* what this mode guarantees about the order and each draw, in a sentence */
     /* With a device that copies. */
-    unsigned depth;
+    unsigned depth;                /* batches on the device at a time */
     uint64_t copied, copied_bytes; /* batches whose copy was enqueued */
     uint64_t copies_timed;         /* of them, those for which the device reported a duration */
     int64_t copy_time;             /* nanoseconds, sum of the copies timed */
@@ -460,9 +478,10 @@ struct lade_loader_stats {
      * With packing. Fill rate: packed_steps / packed_slots. Dropped samples are counted by windows, each by one shard,
      * when the last batch with a row of the window is delivered.
      */
-    uint64_t packed_rows, packed_steps, packed_slots; /* delivered; a slot is a step of a row */
-    uint64_t samples_cut, samples_split, samples_dropped;
+    uint64_t packed_rows, packed_steps, packed_slots;     /* delivered; a slot is a step of a row */
+    uint64_t samples_cut, samples_split, samples_dropped; /* samples longer than a row, by what happened to them */
 };
+/* Stores the measurements. By one thread at a time, as next. */
 LADE_API void lade_loader_stats_sized(const struct lade_loader *loader, struct lade_loader_stats *stats, size_t size);
 static inline void lade_loader_stats(const struct lade_loader *loader, struct lade_loader_stats *stats)
 {

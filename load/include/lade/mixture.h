@@ -41,6 +41,7 @@
 
 LADE_BEGIN
 
+/* Limits of struct lade_source_mixture: sources, and their weights. */
 #define LADE_MIXTURE_SOURCES_MAX 64u
 #define LADE_MIXTURE_WEIGHT_MAX (UINT32_C(1) << 20) /* of the sum of all weights, without their common factor */
 
@@ -51,13 +52,14 @@ enum lade_mixture_end {
     LADE_MIXTURE_STOP,   /* the epoch ends where its next sample would come */
 };
 
+/* The sources of a mixture and their weights. */
 struct lade_source_mixture {
     struct lade_source *const *source; /* with one shape, or the same fields; not endless, not mixtures */
     const uint32_t *weight;            /* of each source */
-    unsigned sources;
-    enum lade_mixture_end end;
-    bool owned; /* closing the mixture closes the sources */
-    const struct lade_alloc *alloc;
+    unsigned sources;                  /* number of source and weight */
+    enum lade_mixture_end end;         /* default LADE_MIXTURE_REPEAT */
+    bool owned;                        /* closing the mixture closes the sources */
+    const struct lade_alloc *alloc;    /* default the C library's */
 };
 
 /*

@@ -27,48 +27,48 @@ LADE_BEGIN
 
 /* A curve of points. Frozen. */
 struct lade_report_curve {
-    const double *x, *y;
-    size_t points; /* 0: left out */
+    const double *x, *y; /* of each point */
+    size_t points;       /* 0: left out */
 };
 
 /* A sample that could not be read. Frozen. */
 struct lade_report_fault {
-    const char *sample, *error;
+    const char *sample, *error; /* its name, and why */
 };
 
 /* A call of lade_loader_trace. Frozen. */
 struct lade_report_step {
-    int64_t at;
-    uint64_t number;
-    unsigned slot;
-    enum lade_loader_step step;
+    int64_t at;                 /* nanoseconds */
+    uint64_t number;            /* of the batch */
+    unsigned slot;              /* of the buffer or the device */
+    enum lade_loader_step step; /* which step */
 };
 
 /* Texts that are NULL and sections that are not marked are left out of the JSON. Texts may hold any bytes. */
 struct lade_report {
-    const char *source, *ended, *order, *consumer, *guarantee;
-    uint64_t source_samples; /* LADE_ENDLESS: left out */
-    uint64_t batch, threads, seed, shard, shards;
+    const char *source, *ended, *order, *consumer, *guarantee; /* texts for the reader */
+    uint64_t source_samples;                                   /* LADE_ENDLESS: left out */
+    uint64_t batch, threads, seed, shard, shards;              /* as in the loader's config */
     /* What the consumer got, in the seconds from its first call of next to the end of its last batch. */
     uint64_t samples, batches, bytes;
     uint64_t first_epoch, epochs; /* epochs 0: left out */
-    double seconds;
+    double seconds;               /* see samples */
     /* Nanoseconds in these seconds, all workers together, and the consumer's: by lade_report_loader(). */
     uint64_t read_time, transform_time, worker_wait_time, running_time, consumer_wait_time;
-    uint64_t slot_bytes, faults, replaced;
+    uint64_t slot_bytes, faults, replaced;  /* as in struct lade_loader_stats */
     uint64_t peak_memory, anonymous_memory; /* bytes; 0: not known */
     uint64_t saves;                         /* states that were saved */
 
     bool replacement; /* samples were drawn with replacement: repeated ones are no error */
     bool checked;     /* arrivals were counted; the next five are set */
-    bool right;
-    uint64_t missing, repeated, foreign, wrong_length;
-    const struct lade_report_fault *fault; /* of those that are named */
-    size_t faults_named;
+    bool right;       /* each arrival was expected */
+    uint64_t missing, repeated, foreign, wrong_length; /* samples that were not as they should be */
+    const struct lade_report_fault *fault;             /* of those that are named */
+    size_t faults_named;                               /* number of fault */
 
-    unsigned part, parts; /* the part that was fed, and how many there are; 0: the split is left out */
-    const char *const *part_name;
-    const uint32_t *part_weight;
+    unsigned part, parts;                /* the part that was fed, and how many there are; 0: the split is left out */
+    const char *const *part_name;        /* of each part */
+    const uint32_t *part_weight;         /* of each part */
     const uint64_t *part_samples;        /* NULL: not counted */
     bool has_split_p, has_drawn_p;       /* the next ones were tested */
     double shares_p, classes_p, drawn_p; /* p values: sizes by weights, classes alike in all parts, classes drawn */
@@ -77,16 +77,16 @@ struct lade_report {
     const uint64_t *class_samples;       /* [class * parts + part]; NULL: not counted */
     const uint64_t *class_drawn;         /* NULL: not counted */
 
-    const char *device; /* NULL: none */
-    unsigned device_depth;
-    uint64_t copied_bytes, device_waits;
-    double device_copy, device_compute; /* seconds, all batches together */
+    const char *device;                  /* NULL: none */
+    unsigned device_depth;               /* batches on the device at a time */
+    uint64_t copied_bytes, device_waits; /* as in struct lade_loader_stats */
+    double device_copy, device_compute;  /* seconds, all batches together */
 
-    const char *model; /* NULL: nothing was trained */
-    double first_loss, last_loss;
-    bool tested; /* the next three are set */
-    double test_loss, test_right;
-    uint64_t test_samples;
+    const char *model;            /* NULL: nothing was trained */
+    double first_loss, last_loss; /* of the training */
+    bool tested;                  /* the next three are set */
+    double test_loss, test_right; /* mean loss, and share of samples classified right */
+    uint64_t test_samples;        /* number of tested samples */
 
     struct lade_report_curve speed; /* seconds, samples so far */
     struct lade_report_curve loss;  /* batch, loss */
@@ -98,7 +98,7 @@ struct lade_report {
     const char *sequence;    /* the field whose steps were counted; NULL: samples are no sequences */
     uint64_t sequence_steps; /* that the consumer got, padding not included */
     uint64_t pack_row;       /* steps of a packed row; 0: not packed. The others by lade_report_loader() */
-    uint64_t packed_rows, packed_steps, packed_slots, samples_cut, samples_split, samples_dropped;
+    uint64_t packed_rows, packed_steps, packed_slots, samples_cut, samples_split, samples_dropped; /* as the loader's */
 
     const struct lade_loader_share *share; /* of a mixture, by lade_loader_shares() */
     const char *const *share_name;         /* NULL: their kinds */
@@ -132,6 +132,7 @@ static inline void lade_report_loader(struct lade_report *report, const struct l
     report->samples_dropped = end->samples_dropped - begin->samples_dropped;
 }
 
+/* What lade_report_compute() derives from a report. */
 struct lade_report_times {
     double samples_rate, bytes_rate;    /* per second */
     double read, transform, plan, wait; /* shares of the workers' time; plan is what is left */

@@ -50,9 +50,9 @@
 
 LADE_BEGIN
 
-#define LADE_ENDLESS UINT64_MAX /* number of samples of a stream */
-#define LADE_NO_LABEL INT64_C(-1)
-#define LADE_CLASSES_MAX (UINT64_C(1) << 24)
+#define LADE_ENDLESS UINT64_MAX              /* number of samples of a stream */
+#define LADE_NO_LABEL INT64_C(-1)            /* of a sample without a label */
+#define LADE_CLASSES_MAX (UINT64_C(1) << 24) /* of a source */
 
 /* What became of the index file of a source; see docs/load.md, "Index files". */
 enum lade_index_use {
@@ -62,6 +62,7 @@ enum lade_index_use {
     LADE_INDEX_REFUSED /* the files were scanned, and it could be written neither beside them nor in the cache folder */
 };
 
+/* What a source is. */
 struct lade_source_info {
     const char *kind;               /* "cifar10", "synthetic", ... */
     uint64_t count;                 /* samples; LADE_ENDLESS: a stream, see lade_source_next() */
@@ -87,12 +88,14 @@ struct lade_source_info {
  * classes is LADE_DAMAGED.
  */
 struct lade_source_ops {
-    int (*read)(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error);
-    int (*label)(void *self, uint64_t i, int64_t *label, struct lade_error *error);
-    uint64_t (*key)(void *self, uint64_t i);
-    void (*name)(void *self, uint64_t i, char *to, size_t size);
+    int (*read)(void *self, uint64_t i, void *to, int64_t *label, struct lade_error *error); /* as lade_source_read() */
+    int (*label)(void *self, uint64_t i, int64_t *label, struct lade_error *error); /* as lade_source_label() */
+    uint64_t (*key)(void *self, uint64_t i);                                        /* as lade_source_key() */
+    void (*name)(void *self, uint64_t i, char *to, size_t size);                    /* as lade_source_name() */
+    /* As lade_source_next(). */
     int (*next)(void *self, void *to, int64_t *label, uint64_t *key, struct lade_error *error);
-    void (*close)(void *self);
+    void (*close)(void *self); /* frees self */
+    /* As lade_source_gather(). */
     int (*gather)(void *self, const uint64_t *ids, uint64_t count, void *to, int64_t *labels, uint64_t *done,
                   struct lade_error *error);
     /* With a schema. Steps of the ragged dimension of a field of sample i, from the index, without reading the data. */
@@ -104,6 +107,7 @@ struct lade_source_ops {
     int (*read_fields)(void *self, uint64_t i, const struct lade_view *views, struct lade_error *error);
 };
 
+/* A source. */
 struct lade_source;
 
 /*
@@ -139,14 +143,15 @@ struct lade_source;
 LADE_API LADE_MUST_CHECK int lade_source_open(struct lade_source **source, const char *text,
                                               const struct lade_alloc *alloc, struct lade_error *error);
 
+/* Samples, and labels, that are arrays in memory. */
 struct lade_source_array {
-    const void *samples; /* count samples, contiguous */
-    uint64_t count;
-    struct lade_shape shape;
-    const void *labels; /* count integers of label_dtype, or NULL */
-    enum lade_dtype label_dtype;
-    uint64_t classes; /* 0: the largest label + 1 */
-    const struct lade_alloc *alloc;
+    const void *samples;            /* count samples, contiguous */
+    uint64_t count;                 /* samples */
+    struct lade_shape shape;        /* of one sample */
+    const void *labels;             /* count integers of label_dtype, or NULL */
+    enum lade_dtype label_dtype;    /* an integer type */
+    uint64_t classes;               /* 0: the largest label + 1 */
+    const struct lade_alloc *alloc; /* default the C library's */
 };
 
 /*
@@ -176,13 +181,14 @@ struct lade_source_column {
     uint64_t steps;               /* in values, with offsets */
 };
 
+/* Fields that are arrays in memory. */
 struct lade_source_arrays {
-    uint64_t count; /* samples */
-    const struct lade_source_column *column;
-    unsigned columns;
-    const char *label, *key, *group; /* names of columns, or NULL */
-    uint64_t classes;                /* with a label; 0: the largest label + 1 */
-    const struct lade_alloc *alloc;
+    uint64_t count;                          /* samples */
+    const struct lade_source_column *column; /* one for each field */
+    unsigned columns;                        /* number of column */
+    const char *label, *key, *group;         /* names of columns, or NULL */
+    uint64_t classes;                        /* with a label; 0: the largest label + 1 */
+    const struct lade_alloc *alloc;          /* default the C library's */
 };
 
 /*
@@ -204,16 +210,17 @@ lade_source_open_arrays(struct lade_source **source, const struct lade_source_ar
     return lade_source_open_arrays_sized(source, arrays, sizeof *arrays, error);
 }
 
+/* Samples that are computed. */
 struct lade_source_synthetic {
     uint64_t count;          /* or LADE_ENDLESS */
     struct lade_shape shape; /* dtype LADE_U8 */
-    uint64_t classes;
+    uint64_t classes;        /* number of classes */
     /* The first class is this many times as frequent as the last, with even steps in between; 1: all equal. */
     uint64_t skew;
     uint64_t duplicates; /* number of samples, scattered over the set, that copy a sample that is no copy itself */
     uint64_t seed;       /* any value, 0 included */
     bool random_seed;    /* draw a seed instead; lade_source_synthetic_seed() reports it */
-    const struct lade_alloc *alloc;
+    const struct lade_alloc *alloc; /* default the C library's */
 };
 
 /* 50,000 samples with the shape and number of classes of CIFAR-10, no skew, no duplicates, seed 1. */

@@ -34,6 +34,7 @@
 
 LADE_BEGIN
 
+/* The order of the numbers of an image. */
 enum lade_layout {
     LADE_HWC, /* the channels of a pixel are contiguous */
     LADE_CHW, /* each channel is a separate plane */
@@ -44,9 +45,9 @@ enum lade_layout {
 
 /* The form of an image. Frozen. */
 struct lade_image {
-    enum lade_dtype dtype; /* LADE_U8 or LADE_F32 */
-    enum lade_layout layout;
-    uint32_t height, width, channels;
+    enum lade_dtype dtype;            /* LADE_U8 or LADE_F32 */
+    enum lade_layout layout;          /* order of the numbers */
+    uint32_t height, width, channels; /* up to LADE_IMAGE_MAX and LADE_CHANNELS_MAX */
 };
 
 /* Bytes of such an image; 0 if it is outside the limits above. */
@@ -54,9 +55,10 @@ LADE_API size_t lade_image_bytes(const struct lade_image *image);
 
 /* What the random numbers of a run depend on. Frozen. */
 struct lade_rng_context {
-    uint64_t seed, epoch, id;
+    uint64_t seed, epoch, id; /* of the run, and of the sample */
 };
 
+/* A list of steps. */
 struct lade_pipeline;
 
 /*
@@ -111,6 +113,7 @@ LADE_API LADE_MUST_CHECK int lade_pipeline_normalise(struct lade_pipeline *pipel
 /* x * scale in the other type; to LADE_U8 rounded to the nearest, halves up, clamped to 0 .. 255, and 0 for NaN. */
 LADE_API LADE_MUST_CHECK int lade_pipeline_cast(struct lade_pipeline *pipeline, enum lade_dtype dtype, float scale);
 
+/* Changes the order of the numbers; their values stay. */
 LADE_API LADE_MUST_CHECK int lade_pipeline_layout(struct lade_pipeline *pipeline, enum lade_layout layout);
 
 /*
