@@ -362,6 +362,12 @@ Test(records, label_anywhere_header_shape, .init = make_folder, .fini = remove_f
     refused("records:@/r\\,1,size=7,header=14", LADE_DAMAGED, "ends inside the header of 14 bytes");
     refused("records:@/r\\,1,size=7,label=6:2,classes=2", LADE_INVALID, "1 to 8 bytes inside the record");
     refused("records:@/r\\,1,size=7,label=0:2", LADE_INVALID, "labels of 2 bytes need classes=N");
+    refused("records:@/r\\,1,size=14,label=0:0,classes=2", LADE_INVALID, "OFFSET:BYTES with 1 to 8 bytes, not '0:0'");
+    refused("records:@/r\\,1,size=14,label=0:9,classes=2", LADE_INVALID, "OFFSET:BYTES with 1 to 8 bytes, not '0:9'");
+    source = open_good("records:@/r\\,1,size=14,label=0:8,classes=2");
+    cr_assert_eq(lade_source_read(source, 0, to, &label, &error), LADE_DAMAGED);
+    cr_assert_eq(error.offset, 0);
+    lade_source_close(source);
     refused("records:@/r\\,1,size=7,label=0", LADE_INVALID, "label takes OFFSET:BYTES");
     refused("records:@/r\\,1,size=7,shape=2x4", LADE_INVALID, "the shape has 8 bytes, a record without its label 7");
     refused("records:@/r\\,1,size=7,shape=2x", LADE_INVALID, "a shape is numbers with x between them, not '2x'");
