@@ -5,6 +5,7 @@
  *
  *     PROGRAM ROUNDS SECONDS
  */
+#define _GNU_SOURCE
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { OUTCOMES = 512, LENGTH = 512, SPINS = 256, WAITS = 20000 };
+enum { OUTCOMES = 512, LENGTH = 512, SPINS = 256, WAITS = 20000, LINE_UP = 1 << 14 };
 
 static char outcome[LENGTH];
 static atomic_int failed, left_out, waits;
@@ -50,7 +51,8 @@ static bool waited(unsigned *turns)
 #include PROGRAM
 
 /* Each on its own cache line: spinning on one must not disturb the program's variables. */
-static _Alignas(128) atomic_ulong open_round, lined_up;
+static _Alignas(128) atomic_ulong open_round;
+static int64_t begin; /* of the open round, in ticks */
 static _Alignas(128) atomic_int ended;
 static _Alignas(128) atomic_bool over;
 
@@ -59,8 +61,7 @@ static struct {
     unsigned long count;
 } seen[OUTCOMES];
 static unsigned long rounds;
-static double seconds;
-static struct timespec begun;
+static int64_t last; /* nanoseconds: few rounds begin after it */
 
 static void *(*const body[THREADS])(void *) = {BODIES};
 
@@ -87,34 +88,79 @@ static void count(void)
 static void wait_until(atomic_ulong *word, unsigned long least)
 {
     for (unsigned spin = 1; atomic_load_explicit(word, memory_order_acquire) < least; spin++)
-        if (spin % SPINS == 0)
+        if (spin % LINE_UP == 0) /* rarely: a thread that yields begins late */
             sched_yield();
 }
 
-/* The last thread to end a round counts its outcome and opens the next one; then all line up, so that they begin together. */
+/* A clock that all processors share and that is cheap to read. */
+static int64_t ticks(void)
+{
+#if defined(__x86_64__)
+    return (int64_t)__builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    int64_t t;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+    return t;
+#else
+    return clock();
+#endif
+}
+
+#ifdef __x86_64__
+enum { AHEAD = 3000 };
+#else
+enum { AHEAD = 100 };
+#endif
+
+static int64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Each thread stays on one processor, so that two never share one while another is free. */
+static void settle(size_t me)
+{
+    cpu_set_t given, one;
+    int nth = 0;
+
+    if (sched_getaffinity(0, sizeof given, &given))
+        return;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &given) && (size_t)nth++ == me % (size_t)CPU_COUNT(&given))
+            CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one); /* a wish: it may be refused */
+}
+
+/*
+ * The last thread to end a round counts its outcome and opens the next one, which begins a moment later by the clock: a thread
+ * that waited for a store of another one would always begin after it.
+ */
 static void *run(void *of)
 {
     const size_t me = (size_t)(uintptr_t)of;
     uint32_t random = 2463534242u + 7919u * (uint32_t)me;
 
+    settle(me);
     for (unsigned long round = 1; !over; round++) {
         wait_until(&open_round, round);
-        atomic_fetch_add_explicit(&lined_up, 1, memory_order_acq_rel);
-        wait_until(&lined_up, round * THREADS);
         random ^= random << 13; /* xorshift32 (Marsaglia 2003): a delay that varies */
         random ^= random >> 17;
         random ^= random << 5;
-        for (volatile uint32_t n = random % 256; n; n = n - 1)
+        while (ticks() < begin)
+            ;
+        for (volatile uint32_t n = random % 64; n; n = n - 1)
             ;
         body[me](NULL);
         if (atomic_fetch_add_explicit(&ended, 1, memory_order_acq_rel) == THREADS - 1) {
-            struct timespec now;
             count();
             failed = left_out = waits = ended = 0;
             RESET
-            clock_gettime(CLOCK_MONOTONIC, &now);
-            over = round >= rounds ||
-                   (double)(now.tv_sec - begun.tv_sec) + 1e-9 * (double)(now.tv_nsec - begun.tv_nsec) > seconds;
+            over = round >= rounds || (round % 64 == 0 && now() > last);
+            begin = ticks() + AHEAD;
             atomic_store_explicit(&open_round, round + 1, memory_order_release);
         } else {
             wait_until(&open_round, round + 1); /* over is settled then */
@@ -128,8 +174,7 @@ int main(int argc, char **argv)
     pthread_t thread[THREADS];
 
     rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
-    seconds = argc > 2 ? atof(argv[2]) : 5;
-    clock_gettime(CLOCK_MONOTONIC, &begun);
+    last = now() + (int64_t)(1e9 * (argc > 2 ? atof(argv[2]) : 5));
     open_round = 1;
     for (size_t i = 0; i < THREADS; i++)
         if (pthread_create(&thread[i], NULL, run, (void *)(uintptr_t)i)) {

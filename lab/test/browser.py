@@ -62,7 +62,7 @@ class Browser:
 
 @contextlib.contextmanager
 def opened(path, width, picture=None):
-    """evaluate(expression), in a page in a window of this width; nothing may be on the console in the end."""
+    """evaluate(expression), in a page in a window of this width, and evaluate.browser(METHOD, ...); nothing may be on the console in the end."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         browser = Browser(folder)
         try:
@@ -73,6 +73,7 @@ def opened(path, width, picture=None):
                 found = browser.call("Runtime.evaluate", session, expression=expression, awaitPromise=True)
                 assert "exceptionDetails" not in found, found
                 return found["result"]["value"]
+            evaluate.browser = lambda method, **parameters: browser.call(method, session, **parameters)
             for domain in ("Runtime", "Log", "Page"):
                 browser.call(domain + ".enable", session)
             browser.call("Emulation.setDeviceMetricsOverride", session, width=width, height=1400, deviceScaleFactor=1, mobile=width < 500)

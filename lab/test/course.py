@@ -290,7 +290,7 @@ def runs():
 
 def measured(name, text):
     with tempfile.TemporaryDirectory() as tmp:
-        subprocess.run([ROOT / "verify/lab", "--seconds", "20", "--json", tmp + "/json", name], check=True)
+        subprocess.run([ROOT / "verify/lab", "--seconds", "5", "--json", tmp + "/json", name], check=True)
         seen = json.loads(Path(tmp, "json").read_text())["seen"]
 
     def row(match):

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: MIT
 """lab/test/page.py PAGE [FOLDER]: drives the lab in a headless Chromium, in windows of 1280 and of 360 pixels.
 
-A script in the page types programs, changes orders and reads the text of the page. FOLDER receives pictures of both windows.
+A script in the page types programs, changes orders and reads the text of the page; exercises of docs/course must grade there as by verify/grade,
+and its cheat sheet must be one printed page. FOLDER receives pictures of both windows.
 """
+import base64
 import json
 import re
 import sys
 from pathlib import Path
 
+import course
 import litmus
-from browser import drive
+from browser import drive, opened
 
 PROBE = r"""
 (async () => {
@@ -72,6 +75,15 @@ PROBE = r"""
     await type("// another comment\n" + mp("release").replace("store(flag", "fence(release); store(flag"));
     grades.push(await press("grade"));
     seen.push(["grade", ...grades]);
+    const exercises = {};
+    let slowest = 0;
+    for (const [name, source] of EXERCISES) {
+      document.body.dataset.state = ""; location.hash = encodeURIComponent(source); await ready();
+      const begun = performance.now();
+      exercises[name] = (await press("grade")).split(/[:.]/)[0].toLowerCase();
+      slowest = Math.max(slowest, performance.now() - begun);
+    }
+    seen.push(["exercises", exercises, slowest]);
     const times = {};
     for (const [name, source] of LITMUS) {
       await type(source);
@@ -89,6 +101,20 @@ PROBE = r"""
 def classical():
     """The classical litmus tests with relaxed orders, in the lab's language."""
     return [(name, litmus.as_lab(litmus.with_orders(test, "relaxed", "relaxed"))) for name, test in litmus.TESTS.items()]
+
+
+def exercises():
+    return [(path.name, path.read_text()) for path in sorted(course.COURSE.glob("*-?*.lab"))]
+
+
+def sheet():
+    """The cheat sheet of the course is one page of A4 and of Letter, and no wider than a phone."""
+    with opened(course.COURSE / "cheat-sheet.html", 360) as evaluate:
+        assert evaluate("document.documentElement.scrollWidth") <= 360
+        for name, width, height in (("A4", 8.27, 11.69), ("Letter", 8.5, 11)):
+            pdf = base64.b64decode(evaluate.browser("Page.printToPDF", paperWidth=width, paperHeight=height)["data"])
+            pages = int(re.search(rb"/Count (\d+)", pdf)[1])
+            assert pages == 1, f"{pages} pages of {name}"
 
 
 GRADES = ["Too weak: race in line 4: load and store are not ordered (data). The execution is drawn.", 2,
@@ -113,6 +139,10 @@ def judge(found):
     assert found["text"] == ["Line 2, column 16: no shared variable has this name.", "y"], found["text"]
     assert "too large" in found["large"][0], found["large"]
     assert found["grade"] == GRADES, found["grade"]
+    graded, slowest = found["exercises"]
+    for name, verdict in graded.items():
+        assert verdict == course.grade(course.COURSE / name), (name, verdict)
+    print(f"exercises of the course graded as by verify/grade: {len(graded)}, the slowest in {slowest:.0f} ms")
     wide, width = found["wide"]
     assert wide <= width, f"{wide} pixels in a window of {width}"
 
@@ -122,7 +152,8 @@ def main():
     assert len(page) < 300_000, len(page)
     elsewhere = re.search(r"https?:|@import|<link|<img|\bsrc=|fetch\(", page.replace("http://www.w3.org/2000/svg", ""))
     assert not elsewhere, f"it loads something: {elsewhere}"
-    first, probe = {}, PROBE.replace("LITMUS", json.dumps(classical()))
+    sheet()
+    first, probe = {}, PROBE.replace("LITMUS", json.dumps(classical())).replace("EXERCISES", json.dumps(exercises()))
     for width in (1280, 360):
         found = drive(Path(sys.argv[1]), width, probe, f"{sys.argv[2]}/lab-{width}.png" if len(sys.argv) > 2 else None)
         judge(found)
