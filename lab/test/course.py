@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""lab/test/course.py [--pages | --write | --measure NAME...]: what the pages of docs/course state, against the programs beside them.
+"""lab/test/course.py [--pages | --write | --measure NAME...]: what the pages of docs/course state, against the programs beside them; and the
+museum's programs for the lab.
 
 --pages checks what needs no engine: length, links into the lab, quoted code. --write renews the links into the lab; --measure
 also the column "seen", by verify/lab on this processor. Without an option, all checks: the tables by the lab's engine and, where
@@ -25,13 +26,15 @@ from tool import lab  # noqa: E402
 
 CHAPTERS = ["sb", "mp", "back", "light", "chain", "asking", "seq", "aba", "ticket", "iriw"]
 WORDS, WAITING = 900, "still waiting"
-PAGE = "../../lab/lab.html"  # the lab's page, which the build makes
+MUSEUM = ROOT / "verify/museum"
 ROW = rf"^\| `(\d:[^`]*|{WAITING})` \|(.*)\|$"
 LINK = re.compile(r"\[Open `([\w.-]+)` in the lab\]\(([^)\s]*)\)")
 
 
-def link(name):
-    return f"{PAGE}#{quote((COURSE / (name + '.lab')).read_text(), safe='')}"
+def link(name, page):
+    """From a page to the lab's page, which the build makes, with a program of the course or the museum."""
+    path = (COURSE if page.parent == COURSE else MUSEUM) / (name + ".lab")
+    return f"{'../' * len(page.parent.relative_to(ROOT).parts)}lab/lab.html#{quote(path.read_text(), safe='')}"
 
 
 def fault(where, text, faults=[]):
@@ -43,6 +46,10 @@ def fault(where, text, faults=[]):
 
 # ---- pages ----
 
+def linked():
+    return [*(COURSE / (name + ".md") for name in CHAPTERS), ROOT / "docs/museum.md"]
+
+
 def pages():
     for name in CHAPTERS:
         text = (COURSE / (name + ".md")).read_text()
@@ -53,11 +60,15 @@ def pages():
         wanted = {name, name + "-1", name + "-2"}
         if opened != wanted:
             fault(name, f"the page opens {sorted(opened)} in the lab, not {sorted(wanted)}")
-        for file, target in LINK.findall(text):
-            if target != link(file):
-                fault(name, f"the link of {file} has another program: lab/test/course.py --write")
         if not quoted(name, text):
             fault(name, "no code of the library")
+    for page in linked():
+        for file, target in LINK.findall(page.read_text()):
+            if target != link(file, page):
+                fault(page.name, f"the link of {file} has another program: lab/test/course.py --write")
+    pieces, opened = {path.stem for path in MUSEUM.glob("*.lab")}, {file for file, _ in LINK.findall((ROOT / "docs/museum.md").read_text())}
+    if pieces != opened:
+        fault("museum", f"programs without a link, or links without one: {sorted(pieces ^ opened)}")
 
 
 def quoted(name, text):
@@ -264,6 +275,21 @@ def grades():
                 fault(name, f"the solution of {exercise} grades '{true}'")
 
 
+def museum():
+    """A program of the museum has the kind of error that its page states, and orders that repair it, or none."""
+    text = (ROOT / "docs/museum.md").read_text()
+    for path in sorted(MUSEUM.glob("*.lab")):
+        section = next(part for part in re.split(r"^## ", text, flags=re.M) if f"verify/museum/{path.stem}.h" in part)
+        title = section.split("\n", 1)[0].split(": ", 1)[1]
+        kind, repair = re.search(rf"^\| .* \| {re.escape(title)} \| ([\w-]+) \| (.*) \|$", text, re.M).groups()
+        program = path.read_text()
+        found = lab.explore(program)
+        if found["verdict"] != "error" or found["error"]["kind"] != kind:
+            fault(path.stem, f"not the error of the page, {kind}: {found.get('error', found['verdict'])}")
+        if (lab.explore(lab.strongest(program))["verdict"] == "pass") == (repair == "none"):
+            fault(path.stem, f"the page states the repair '{repair}'")
+
+
 # ---- this processor ----
 
 def rounds():
@@ -301,10 +327,9 @@ def measured(name, text):
 
 
 def write(names, measure):
-    for name in names:
-        path = COURSE / (name + ".md")
-        text = LINK.sub(lambda m: f"[Open `{m[1]}` in the lab]({link(m[1])})", path.read_text())
-        path.write_text(measured(name, text) if measure else text)
+    for path in linked():
+        text = LINK.sub(lambda m: f"[Open `{m[1]}` in the lab]({link(m[1], path)})", path.read_text())
+        path.write_text(measured(path.stem, text) if measure and path.stem in names else text)
 
 
 def main():
@@ -318,6 +343,7 @@ def main():
     herd = litmus.herd()
     asked = tables(herd)
     grades()
+    museum()
     runs()
     for text in fault(None, None):
         print(text)
