@@ -151,7 +151,12 @@ void lade_arrow_cache_free(struct lade_arrow *t);
 /* The pieces of a block, until release. is_busy: it, or every slot, is in use by other threads; not an error. */
 int lade_arrow_acquire(struct lade_arrow *t, uint64_t block, bool wait, bool *is_busy,
                        const struct lade_arrow_piece **piece, struct lade_error *error);
-void lade_arrow_release(struct lade_arrow *t, uint64_t block);
+/* Those of the blocks that are in memory, until release; NULL for the others. */
+int lade_arrow_acquire_present(struct lade_arrow *t, const uint64_t *block, const struct lade_arrow_piece **piece,
+                               uint64_t count, struct lade_error *error);
+/* Of those blocks whose piece is not NULL. */
+void lade_arrow_release(struct lade_arrow *t, const uint64_t *block, const struct lade_arrow_piece *const *piece,
+                        uint64_t count);
 
 /* Number of a name; UINT32_MAX: it is not there, and not to be added; UINT32_MAX - 1: out of memory, or too many. */
 uint32_t lade_arrow_name(const struct lade_arrow *t, struct lade_arrow_type *column, const char *name, size_t length,

@@ -157,16 +157,24 @@ static int take_block(void *request, int64_t *until)
     return status;
 }
 
+static int check_process(const struct lade_arrow *t, struct lade_error *error)
+{
+    if (t->cache->generation == lade_fork_generation())
+        return LADE_OK;
+    return lade_fail(error, LADE_INVALID, t->file, LADE_NO_OFFSET,
+                     "a source that is read in windows was opened before fork(): open one in this process");
+}
+
 int lade_arrow_acquire(struct lade_arrow *t, uint64_t block, bool wait, bool *is_busy,
                        const struct lade_arrow_piece **piece, struct lade_error *error)
 {
     struct request request = {.t = t, .block = block, .error = error};
+    int status = check_process(t, error);
 
     *is_busy = false;
-    if (t->cache->generation != lade_fork_generation())
-        return lade_fail(error, LADE_INVALID, t->file, LADE_NO_OFFSET,
-                         "a source that is read in windows was opened before fork(): open one in this process");
-    int status = take_block(&request, NULL);
+    if (status != LADE_OK)
+        return status;
+    status = take_block(&request, NULL);
     if (status == LADE_AWAIT && wait)
         status = lade_event_await(&t->cache->changed, take_block, &request, -1);
     *is_busy = status == LADE_AWAIT;
@@ -174,14 +182,42 @@ int lade_arrow_acquire(struct lade_arrow *t, uint64_t block, bool wait, bool *is
     return *is_busy ? LADE_OK : status;
 }
 
-void lade_arrow_release(struct lade_arrow *t, uint64_t block)
+int lade_arrow_acquire_present(struct lade_arrow *t, const uint64_t *block, const struct lade_arrow_piece **piece,
+                               uint64_t count, struct lade_error *error)
 {
     struct lade_arrow_cache *c = t->cache;
+    int status = check_process(t, error);
+
+    if (status != LADE_OK)
+        return status;
+    (void)pthread_mutex_lock(&c->lock);
+    const uint64_t time = ++c->time;
+    for (uint64_t k = 0; k < count; k++) {
+        const uint32_t number = c->slot_of[block[k]];
+        struct slot *slot = number == NO_SLOT ? NULL : &c->slot[number];
+        piece[k] = NULL;
+        if (slot && slot->state == HERE) {
+            slot->pins++;
+            slot->used = time;
+            piece[k] = slot->content.piece;
+        }
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+    return LADE_OK;
+}
+
+void lade_arrow_release(struct lade_arrow *t, const uint64_t *block, const struct lade_arrow_piece *const *piece,
+                        uint64_t count)
+{
+    struct lade_arrow_cache *c = t->cache;
+    bool is_last = false;
 
     if (c->generation != lade_fork_generation())
         return; /* acquired before fork(), in the thread that called it */
     (void)pthread_mutex_lock(&c->lock);
-    const bool is_last = --c->slot[c->slot_of[block]].pins == 0;
+    for (uint64_t k = 0; k < count; k++)
+        if (piece[k])
+            is_last |= --c->slot[c->slot_of[block[k]]].pins == 0;
     (void)pthread_mutex_unlock(&c->lock);
     if (is_last)
         lade_event_notify_all(&c->changed);

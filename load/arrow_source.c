@@ -286,6 +286,9 @@ static uint64_t block_of(const struct lade_arrow *t, uint64_t sample, uint64_t n
 
     if (t->first[near] <= sample && sample < t->first[near + 1])
         return near;
+    near = (uint64_t)((double)sample / (double)t->first[t->blocks] * (double)t->blocks); /* of blocks that are alike */
+    if (near < t->blocks && t->first[near] <= sample && sample < t->first[near + 1])
+        return near;
     while (high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;
         if (t->first[middle] <= sample)
@@ -324,39 +327,127 @@ static int read_whole(void *self, const uint64_t *ids, uint64_t count, const str
 
 #define AT_ONCE 64
 
-/* All samples of one block, whose numbers in ids are those with block[i] == wanted. */
-static int read_block(struct lade_arrow *t, const uint64_t *ids, uint64_t *block, uint64_t count, uint64_t wanted,
-                      const struct lade_view *views, bool wait, bool *is_busy, struct lade_error *error)
-{
-    const struct lade_arrow_piece *piece;
-    int status = lade_arrow_acquire(t, wanted, wait, is_busy, &piece, error);
+/* Samples of one call, up to AT_ONCE, and their blocks. */
+struct batch {
+    const uint64_t *ids;
+    const struct lade_view *views;
+    uint64_t count, blocks;
+    uint64_t block[AT_ONCE];
+    uint64_t row[AT_ONCE]; /* of each sample, in block[of] */
+    uint8_t of[AT_ONCE];
+    bool done[AT_ONCE]; /* of each block */
+};
 
-    if (status != LADE_OK || *is_busy)
-        return status;
-    for (uint64_t i = 0; i < count && status == LADE_OK; i++)
-        if (block[i] == wanted) {
-            status = read_one(t, piece, wanted, ids[i], views + i * t->columns, error);
-            block[i] = UINT64_MAX;
-        }
-    lade_arrow_release(t, wanted);
+static void sort_samples(const struct lade_arrow *t, struct batch *b)
+{
+    uint64_t block = 0, k;
+
+    for (uint64_t i = 0; i < b->count; i++) {
+        block = block_of(t, b->ids[i], block);
+        for (k = 0; k < b->blocks && b->block[k] != block; k++)
+            continue;
+        if (k == b->blocks)
+            b->block[b->blocks++] = block;
+        b->of[i] = (uint8_t)k;
+        b->row[i] = row_of(&t->block[block], b->ids[i] - t->first[block]);
+    }
+}
+
+/* Whether the values of a column lie in memory as they are read, without nulls. */
+static bool is_plain(const struct lade_arrow_type *type, const struct lade_arrow_piece *p)
+{
+    return !type->is_list && !type->is_image && !type->is_dictionary && !type->is_bits && p->rows == 0 && p->items == 0;
+}
+
+/* bytes is a constant for common sizes: the cache misses of such copies overlap. */
+static inline void copy_rows(const struct batch *b, const struct lade_view *view, unsigned columns,
+                             const uint8_t *const *values, size_t bytes)
+{
+    for (uint64_t i = 0; i < b->count; i++, view += columns)
+        if (values[b->of[i]] && view->data)
+            memcpy(view->data, values[b->of[i]] + b->row[i] * bytes, bytes);
+}
+
+/* One column of those samples whose blocks have a piece. False: it is not plain in all of them. */
+static bool read_plain(const struct lade_arrow *t, const struct batch *b, unsigned column,
+                       const struct lade_arrow_piece *const *piece)
+{
+    const struct lade_arrow_type *type = &t->column[column];
+    const size_t width = lade_dtype_size(type->raw), bytes = (size_t)type->items * width;
+    const uint8_t *values[AT_ONCE];
+
+    for (uint64_t k = 0; k < b->blocks; k++) {
+        const struct lade_arrow_piece *p = piece[k] ? &piece[k][column] : NULL;
+        if (p && !is_plain(type, p))
+            return false;
+        values[k] = p ? p->values + p->first * width : NULL;
+    }
+    if (bytes == 8)
+        copy_rows(b, b->views + column, t->columns, values, 8);
+    else if (bytes == 4)
+        copy_rows(b, b->views + column, t->columns, values, 4);
+    else
+        copy_rows(b, b->views + column, t->columns, values, bytes);
+    return true;
+}
+
+/* The samples whose blocks have a piece. */
+static int read_pieces(const struct lade_arrow *t, struct batch *b, const struct lade_arrow_piece *const *piece,
+                       struct lade_error *error)
+{
+    int status = LADE_OK;
+
+    for (unsigned c = 0; c < t->columns && status == LADE_OK; c++) {
+        if (read_plain(t, b, c, piece))
+            continue;
+        for (uint64_t i = 0; i < b->count && status == LADE_OK; i++)
+            if (piece[b->of[i]] && b->views[i * t->columns + c].data)
+                status = lade_arrow_read(t, c, &piece[b->of[i]][c], b->row[i], b->ids[i], &b->views[i * t->columns + c],
+                                         error);
+    }
+    for (uint64_t k = 0; k < b->blocks; k++)
+        b->done[k] = b->done[k] || piece[k];
     return status;
 }
 
-/* Block by block: those that no other thread is fetching come first, so that several threads fetch different ones. */
+/* One block after another, of those that are left. A thread that holds one never waits for another. */
+static int read_rest(struct lade_arrow *t, struct batch *b, bool wait, struct lade_error *error)
+{
+    const struct lade_arrow_piece *piece[AT_ONCE] = {NULL};
+    int status = LADE_OK;
+
+    for (uint64_t k = 0; k < b->blocks && status == LADE_OK; k++) {
+        bool is_busy = false;
+        if (b->done[k])
+            continue;
+        status = lade_arrow_acquire(t, b->block[k], wait, &is_busy, &piece[k], error);
+        if (status == LADE_OK && !is_busy) {
+            status = read_pieces(t, b, piece, error);
+            lade_arrow_release(t, &b->block[k], &piece[k], 1);
+        }
+        piece[k] = NULL;
+    }
+    return status;
+}
+
+/*
+ * First the blocks that are in memory, which takes the lock twice for all of them; then those that no other thread is
+ * fetching, so that several threads fetch different ones.
+ */
 static int read_some(struct lade_arrow *t, const uint64_t *ids, uint64_t count, const struct lade_view *views,
                      struct lade_error *error)
 {
-    uint64_t block[AT_ONCE];
-    int status = LADE_OK;
+    const struct lade_arrow_piece *piece[AT_ONCE];
+    struct batch b = {.ids = ids, .views = views, .count = count};
 
-    for (uint64_t i = 0; i < count; i++)
-        block[i] = block_of(t, ids[i], i > 0 ? block[i - 1] : 0);
-    for (int pass = 0; pass < 2; pass++)
-        for (uint64_t i = 0; i < count && status == LADE_OK; i++) {
-            bool is_busy;
-            if (block[i] != UINT64_MAX)
-                status = read_block(t, ids, block, count, block[i], views, pass == 1, &is_busy, error);
-        }
+    sort_samples(t, &b);
+    int status = lade_arrow_acquire_present(t, b.block, piece, b.blocks, error);
+    if (status != LADE_OK)
+        return status;
+    status = read_pieces(t, &b, piece, error);
+    lade_arrow_release(t, b.block, piece, b.blocks);
+    for (int pass = 0; pass < 2 && status == LADE_OK; pass++)
+        status = read_rest(t, &b, pass == 1, error);
     return status;
 }
 

@@ -60,6 +60,10 @@ static bool add(const struct lade_fields *f, struct extents *e, const uint64_t *
 {
     struct extents more = {.rows = e->rows + 1};
 
+    if (!f->is_ragged) {
+        e->rows++;
+        return true;
+    }
     for (unsigned i = 0; i < f->columns; i++) {
         more.longest[i] = length[i] > e->longest[i] ? length[i] : e->longest[i];
         more.sum[i] = e->sum[i] + length[i];
