@@ -66,7 +66,7 @@ static void check_members_index(const uint8_t *data, size_t size, bool records)
     struct lade_bytes *file = malloc(sizeof *file);
     struct lade_members *m = calloc(1, sizeof *m);
     must(file && m);
-    bytes = realloc(bytes, length); /* nothing behind it */
+    bytes = realloc(bytes, length); /* of exactly its size */
     must(bytes != NULL);
     *file = (struct lade_bytes){bytes, length, "input"};
     *m = (struct lade_members){.format = records ? &lade_tfrecord : &lade_tar,

@@ -8,6 +8,7 @@ static struct lade_arrow source;
 static struct lade_arrow_cache cache;
 static struct slot only;
 static uint32_t slots[2];
+static struct lade_arrow_piece columns[1];
 
 static int fetch(void *self, uint64_t number, struct ArrowArray *array, struct lade_error *error)
 {
@@ -22,6 +23,7 @@ int lade_arrow_resolve(struct lade_arrow *t, struct lade_arrow_block *to, struct
     (void)t, (void)child, (void)grow, (void)error;
     assert(array->length == (int64_t)number);
     to->array.length = array->length;
+    to->piece = columns;
     return LADE_OK;
 }
 
@@ -70,11 +72,17 @@ static void make_cache(void)
 static struct lade_error error[THREADS];
 
 /* Waits for record batch number and holds it. */
-static void hold(int id, uint64_t number)
+static const struct lade_arrow_piece *hold(int id, uint64_t number)
 {
     const struct lade_arrow_piece *piece;
     bool is_busy;
 
     assert(lade_arrow_acquire(&source, number, true, &is_busy, &piece, &error[id]) == LADE_OK && !is_busy);
-    assert(only.content.array.length == (int64_t)number);
+    assert(only.content.array.length == (int64_t)number && piece == columns);
+    return piece;
+}
+
+static void leave(uint64_t number, const struct lade_arrow_piece *piece)
+{
+    lade_arrow_release(&source, &number, &piece, 1);
 }

@@ -20,7 +20,7 @@ static void setup(void)
 
 static void thread(int id)
 {
-    hold(id, 1);
+    (void)hold(id, 1);
     if (atomic_load_explicit(&futex_woken[id], memory_order_relaxed))
         cover(slept);
 }

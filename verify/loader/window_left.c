@@ -13,19 +13,21 @@
 
 #include "window.h"
 
+static const struct lade_arrow_piece *held;
+
 static void setup(void)
 {
     make_cache();
-    hold(0, 0);
+    held = hold(0, 0);
 }
 
 static void thread(int id)
 {
     if (id == 0) {
-        lade_arrow_release(&source, 0);
+        leave(0, held);
         return;
     }
-    hold(1, 1);
+    (void)hold(1, 1);
     if (atomic_load_explicit(&futex_woken[1], memory_order_relaxed))
         cover(slept);
 }
