@@ -126,7 +126,7 @@ static void write_batch(struct lade_feeder *f, struct lade_staging_slot *slot, u
     slot->status = f->fill(f->self, &to, &slot->error);
     /* LADE_TIMEOUT is a status of next, after which the caller tries again. */
     if (slot->status > LADE_OK || slot->status == LADE_TIMEOUT)
-        slot->status = lade_feeder_error_answer(&slot->error, slot->status);
+        slot->status = lade_feeder_error_status(&slot->error, slot->status);
     else if (slot->status == LADE_OK)
         slot->status = to.rows >= 1 && to.rows <= most ? LADE_OK : lade_feeder_error_rows(&slot->error, to.rows, most);
     slot->number = number;

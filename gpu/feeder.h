@@ -119,7 +119,7 @@ int lade_feeder_refuse_child(struct lade_error *error);
 int lade_feeder_error_rows(struct lade_error *error, uint64_t rows, uint64_t most);
 
 /* Reports an invalid status of fill. LADE_IO. */
-int lade_feeder_error_answer(struct lade_error *error, int answer);
+int lade_feeder_error_status(struct lade_error *error, int status);
 
 /* Describes the failure of a call on a batch, unless status is LADE_OK. Returns status. */
 int lade_feeder_error_call(struct lade_feeder *f, int status, struct lade_error *error);

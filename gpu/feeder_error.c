@@ -28,11 +28,11 @@ int lade_feeder_error_rows(struct lade_error *error, uint64_t rows, uint64_t mos
     return LADE_INVALID;
 }
 
-int lade_feeder_error_answer(struct lade_error *error, int answer)
+int lade_feeder_error_status(struct lade_error *error, int status)
 {
     error->offset = LADE_NO_OFFSET;
     (void)snprintf(error->text, sizeof error->text, "fill returned %d (%s), which a fill function must not return",
-                   answer, lade_status_text(answer));
+                   status, lade_status_text(status));
     return LADE_IO;
 }
 

@@ -247,12 +247,12 @@ int lade_file_get(void *file, void *bytes, size_t size)
 
 static bool synced(int fd)
 {
-    int answer;
+    int status;
 
     do
-        answer = fsync(fd);
-    while (answer != 0 && errno == EINTR);
-    return answer == 0;
+        status = fsync(fd);
+    while (status != 0 && errno == EINTR);
+    return status == 0;
 }
 
 /* Some file systems report earlier write errors here. After EINTR the file is closed on Linux. */

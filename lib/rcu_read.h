@@ -49,16 +49,16 @@ static inline unsigned long lade_rcu_read_lock_light(void)
     return 0;
 }
 
-static inline int lade_rcu_read_unlock_light(unsigned long before, int answer)
+static inline int lade_rcu_read_unlock_light(unsigned long before, int status)
 {
     (void)before;
     lade_rcu_read_unlock();
-    return answer;
+    return status;
 }
 #else
 #include <urcu/static/urcu-memb.h>
 
-int lade_rcu_read_wake(int answer);
+int lade_rcu_read_wake(int status);
 
 static inline unsigned long lade_rcu_read_lock_light(void)
 {
@@ -72,12 +72,12 @@ static inline unsigned long lade_rcu_read_lock_light(void)
 }
 
 /* Restores the reader's word: outside any section, whatever its phase, or inside the enclosing section. */
-static inline int lade_rcu_read_unlock_light(unsigned long before, int answer)
+static inline int lade_rcu_read_unlock_light(unsigned long before, int status)
 {
     urcu_memb_smp_mb_slave();
     _CMM_STORE_SHARED(URCU_TLS(urcu_memb_reader).ctr, before);
     urcu_memb_smp_mb_slave();
-    return caa_unlikely(uatomic_read(&urcu_memb_gp.futex) == -1) ? lade_rcu_read_wake(answer) : answer;
+    return caa_unlikely(uatomic_read(&urcu_memb_gp.futex) == -1) ? lade_rcu_read_wake(status) : status;
 }
 #endif
 

@@ -483,7 +483,7 @@ static void moving(int op, bool plainly)
     enum { STEPS = SLOW > 1 ? 11 : 14 };
     static struct history_op ops[2 * HISTORY_LOG_MAX];
     static const char *const name[] = {"put", "draw", "exchange"};
-    unsigned wrong = 0, other = 0, answered = 0;
+    unsigned wrong = 0, other = 0, returned = 0;
 
     bag_scans_plainly = plainly;
     for (unsigned pattern = 0; pattern < 1u << STEPS; pattern++) {
@@ -503,7 +503,7 @@ static void moving(int op, bool plainly)
                      : op == HISTORY_DRAW ? do_draw(&log, victim)
                                           : do_exchange(&log, victim, 1);
         step_plan = NULL;
-        answered += status != LADE_OK;
+        returned += status != LADE_OK;
         drain(&m.log, bag);
         lade_bag_destroy(bag);
         /* The operation of the victim overlaps those that interrupted it. */
@@ -518,11 +518,11 @@ static void moving(int op, bool plainly)
     if (plainly)
         check(wrong > 0 && other == 0, "a bag that scans plainly",
               "negative: %s while things move, %u patterns, %u false answers, %u histories rejected", name[op],
-              1u << STEPS, answered, wrong);
+              1u << STEPS, returned, wrong);
     else
-        check(wrong == 0 && other == 0 && answered == 0, "lade_bag",
+        check(wrong == 0 && other == 0 && returned == 0, "lade_bag",
               "%s while things move, %u patterns, %u false answers, %u histories rejected", name[op], 1u << STEPS,
-              answered, wrong);
+              returned, wrong);
 }
 
 int main(int argc, char **argv)

@@ -272,7 +272,7 @@ static void faulty_unlock(struct sampler *s)
         (void)pthread_mutex_unlock(&s->faulty->lock);
 }
 
-static uint64_t answer(struct sampler *s, int status, uint64_t word)
+static uint64_t result_of(struct sampler *s, int status, uint64_t word)
 {
     if (status == LADE_OK)
         return word;
@@ -306,7 +306,7 @@ void sampler_put(struct sampler *s, uint64_t word)
 
     if (is_bag(s)) {
         to_element(s, word, &e);
-        (void)answer(s, lade_bag_put(s->handle, &e), 1);
+        (void)result_of(s, lade_bag_put(s->handle, &e), 1);
         return;
     }
     faulty_lock(s);
@@ -321,7 +321,7 @@ uint64_t sampler_draw(struct sampler *s)
 
     if (is_bag(s)) {
         int status = lade_bag_draw(s->handle, &e);
-        return status == LADE_OK ? from_element(s, &e) : answer(s, status, 0);
+        return status == LADE_OK ? from_element(s, &e) : result_of(s, status, 0);
     }
     faulty_lock(s);
     word = faulty_take(s, pick(s), 0);
@@ -337,7 +337,7 @@ uint64_t sampler_exchange(struct sampler *s, uint64_t in)
     if (is_bag(s)) {
         to_element(s, in, &e);
         int status = lade_bag_exchange(s->handle, &e, &e);
-        return status == LADE_OK ? from_element(s, &e) : answer(s, status, 0);
+        return status == LADE_OK ? from_element(s, &e) : result_of(s, status, 0);
     }
     faulty_lock(s);
     word = faulty_take(s, pick(s), in);
@@ -353,7 +353,7 @@ uint64_t sampler_sample(struct sampler *s)
     if (is_bag(s)) {
         int status = lade_bag_sample(s->handle, &loan);
         if (status != LADE_OK)
-            return answer(s, status, 0);
+            return result_of(s, status, 0);
         if (s->set.subject == BAG_REFS)
             word = ((const struct object *)(const void *)loan.ref)->word;
         else if (s->set.subject == BAG_RECORDS)

@@ -422,7 +422,7 @@ static void timeouts(bool with_signals)
     if (with_signals)
         end_storm(thread);
     check(early == 0 && wrong == 0 && (!with_signals || atomic_load(&signals) > 0), "timeouts",
-          "%u waits%s: %u too short, %u with another answer; the latest came %lld microseconds late", calls,
+          "%u waits%s: %u too short, %u with another status; the latest came %lld microseconds late", calls,
           with_signals ? " under signals" : "", early, wrong, (long long)(latest / 1000));
 }
 

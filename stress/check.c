@@ -102,7 +102,7 @@ int check_end(void)
 
 static const char *watched;
 
-static void say(const char *text)
+static void write_text(const char *text)
 {
     if (write(STDOUT_FILENO, text, strlen(text)) < 0)
         _exit(2);
@@ -111,9 +111,9 @@ static void say(const char *text)
 static void too_late(int signal)
 {
     (void)signal;
-    say("FAIL ");
-    say(watched);
-    say(": it hangs\n0 passed, 1 failed, 0 skipped\n");
+    write_text("FAIL ");
+    write_text(watched);
+    write_text(": it hangs\n0 passed, 1 failed, 0 skipped\n");
     _exit(1);
 }
 

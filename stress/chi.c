@@ -166,7 +166,7 @@ uint64_t chi_draws(double df, double p, double e, double power)
     return (uint64_t)ceil(chi_noncentrality(CHI_ALPHA / 2, df, power) * (1 - p) / (p * e * e));
 }
 
-static bool say(bool ok, struct chi_result r, const char *name, const char *what, const char *kind)
+static bool report(bool ok, struct chi_result r, const char *name, const char *what, const char *kind)
 {
     char cell[40] = "";
 
@@ -179,12 +179,12 @@ static bool say(bool ok, struct chi_result r, const char *name, const char *what
 bool chi_expect(struct chi_result r, const char *name, const char *what)
 {
     tests++;
-    return say(!r.fails && r.least >= CHI_LEAST, r, name, what, "");
+    return report(!r.fails && r.least >= CHI_LEAST, r, name, what, "");
 }
 
 bool chi_expect_failure(struct chi_result r, const char *name, const char *what)
 {
-    return say(r.fails && r.least >= CHI_LEAST, r, name, what, "control that must fail, ");
+    return report(r.fails && r.least >= CHI_LEAST, r, name, what, "control that must fail, ");
 }
 
 void chi_budget(void)

@@ -81,7 +81,7 @@ __asm__(".text\n.globl gate\n.hidden gate\n.globl gate_end\n.hidden gate_end\n"
         "gate:\n mov %rdi, %rax\n mov %rsi, %rdi\n mov %rdx, %rsi\n mov %rcx, %rdx\n mov %r8, %r10\n mov %r9, %r8\n"
         " mov 8(%rsp), %r9\n syscall\ngate_end:\n ret\n");
 
-static void tell(const char *text)
+static void write_text(const char *text)
 {
     if (report >= 0)
         (void)gate(SYS_write, report, (long)text, (long)strlen(text), 0, 0, 0);
@@ -96,7 +96,7 @@ static int hits(int kind)
     if (kind != which || (stays ? n < nth : n != nth))
         return COUNT;
     if (n == nth)
-        tell("hit\n");
+        write_text("hit\n");
     if (how == KILL)
         (void)gate(SYS_kill, gate(SYS_getpid, 0, 0, 0, 0, 0, 0), SIGKILL, 0, 0, 0, 0);
     return how;
@@ -177,7 +177,7 @@ __attribute__((constructor)) static void begin(void)
     }
     /* OpenCL calls need no filter, and implementations do not work with one. */
     if (which != CL && !install()) {
-        tell("no seccomp\n");
+        write_text("no seccomp\n");
         _exit(77);
     }
     atomic_store(&armed, 1);
@@ -191,7 +191,7 @@ __attribute__((destructor)) static void end(void)
     for (int i = 0; i < ALL && report >= 0; i++) {
         (void)snprintf(line, sizeof line, "%s %ld\n", i < CALLS ? calls[i].name : more[i - CALLS],
                        atomic_load(&made[i]));
-        tell(line);
+        write_text(line);
     }
 }
 

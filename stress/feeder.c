@@ -188,7 +188,8 @@ static void feed_all(uint64_t *random)
     check_within(0, NULL);
     check(ended == FEEDERS && taken == FEEDERS * each && out_of_order == 0, "every batch once and in order",
           "%" PRIu64 " batches of %u feeders, %" PRIu64 " out of order", taken, ended, out_of_order);
-    check(atomic_load(&wrong) == 0 && atomic_load(&looks) > taken / 2, "nobody sees a byte that is not the batch's",
+    check(atomic_load(&wrong) == 0 && atomic_load(&looks) > taken / 2,
+          "no consumer sees a byte that is not the batch's",
           "%llu looks on the device, %" PRIu64 " tensors exported, %llu wrong bytes", atomic_load(&looks), exported,
           atomic_load(&wrong));
     check(faulty_things() == 0, "everything is given back", "%ld things are left", faulty_things());
@@ -207,7 +208,7 @@ static void run_a_while(struct consumer *c, unsigned batches, unsigned moment)
 
 static void stop_anywhere(uint64_t *random)
 {
-    unsigned points = check_full() ? 10000 : 1000, closed = 0, heard = 0;
+    unsigned points = check_full() ? 10000 : 1000, closed = 0, observed = 0;
 
     for (unsigned i = 0; i < points; i++) {
         struct faulty_config faulty = {.seed = check_next(random)};
@@ -224,21 +225,21 @@ static void stop_anywhere(uint64_t *random)
         else
             lade_feeder_close(c.feeder);
         pthread_join(c.thread, NULL);
-        heard += c.end == LADE_CLOSED;
+        observed += c.end == LADE_CLOSED;
         if (i % 2 == 0)
             closed += lade_feeder_stop(c.feeder, INT64_C(1000000000) * CLOSE_SECONDS) == LADE_OK;
         finish(&c);
     }
     check_within(0, NULL);
-    check(closed == points && heard == points, "stop or close anywhere",
-          "%u points, %u closed in time, %u consumers heard of it", points, closed, heard);
+    check(closed == points && observed == points, "stop or close anywhere",
+          "%u points, %u closed in time, %u consumers observed it", points, closed, observed);
     check(faulty_things() == 0 && atomic_load(&wrong) == 0, "stop leaks nothing", "%ld things, %llu wrong bytes",
           faulty_things(), atomic_load(&wrong));
 }
 
 static void lose_anywhere(uint64_t *random)
 {
-    unsigned points = (check_full() ? 3000 : 300) / SLOW, heard = 0, refused = 0;
+    unsigned points = (check_full() ? 3000 : 300) / SLOW, observed = 0, refused = 0;
 
     for (unsigned i = 0; i < points; i++) {
         struct faulty_config faulty = {.seed = check_next(random)};
@@ -256,13 +257,13 @@ static void lose_anywhere(uint64_t *random)
         if (i % 2 == 0)
             faulty_lose(c.device);
         pthread_join(c.thread, NULL);
-        heard += c.end == LADE_DEVICE;
+        observed += c.end == LADE_DEVICE;
         faulty_finish(c.device); /* work in the consumer's streams belongs to the consumer */
         finish(&c);
     }
     check_within(0, NULL);
-    check(heard + refused == points && heard > points / 2, "device loss anywhere",
-          "%u points, %u consumers heard of it, %u at creation", points, heard, refused);
+    check(observed + refused == points && observed > points / 2, "device loss anywhere",
+          "%u points, %u consumers observed it, %u at creation", points, observed, refused);
     check(faulty_things() == 0 && atomic_load(&wrong) == 0, "device loss leaks nothing", "%ld things, %llu wrong bytes",
           faulty_things(), atomic_load(&wrong));
 }

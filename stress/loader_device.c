@@ -245,7 +245,7 @@ int main(int argc, char **argv)
           "%u loaders ended, %u lost their device, %" PRIu64 " samples came too often or not at all", ended, lost,
           missing);
     check(atomic_load(&wrong) == 0 && atomic_load(&looks) > 0 && detached > 0 && exported > 0,
-          "nobody sees a sample that is not the batch's",
+          "no consumer sees a sample that is not the batch's",
           "%llu looks on the device, %" PRIu64 " batches detached, %" PRIu64 " tensors exported, %llu wrong samples",
           atomic_load(&looks), detached, exported, atomic_load(&wrong));
     check(faulty_things() == 0, "everything is given back", "%ld things are left", faulty_things());

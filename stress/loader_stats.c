@@ -16,7 +16,7 @@ enum { COUNT = 100, PARTS = 10, CLASSES = 4 };
 static void need(int status)
 {
     if (status != LADE_OK) {
-        fprintf(stderr, "a loader answered: %s\n", lade_status_text(status));
+        fprintf(stderr, "a loader returned: %s\n", lade_status_text(status));
         exit(2);
     }
 }

@@ -354,7 +354,7 @@ static void saturation(void)
         released += crowd[i].released;
     }
     check(saturated > 0 && released == 0 && clean(0) && lade_ref_count(&object.ref.now) == UINT32_MAX, "saturation",
-          "%d threads, %d gets and puts each around the limit, %llu answered SATURATED, released %llu times",
+          "%d threads, %d gets and puts each around the limit, %llu returned SATURATED, released %llu times",
           (int)THREADS, (int)GETS, (unsigned long long)saturated, (unsigned long long)released);
 }
 

@@ -20,14 +20,14 @@ enum { BATCH_MOST = 16, PEOPLE_MOST = 16 };
 /* What one consumer got, in order. */
 struct list {
     uint64_t *word;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static void list_add(struct list *l, const uint64_t *word, size_t count)
 {
-    if (l->count + count > l->room) {
-        l->room = (l->count + count) * 2;
-        l->word = realloc(l->word, l->room * sizeof *l->word);
+    if (l->count + count > l->capacity) {
+        l->capacity = (l->count + count) * 2;
+        l->word = realloc(l->word, l->capacity * sizeof *l->word);
         if (!l->word)
             exit(2);
     }

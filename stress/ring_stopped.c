@@ -417,7 +417,7 @@ static void spsc_never_waits(uint64_t operations)
             steps += stopped;
         }
         check(right && steps > 0, "lade_spsc",
-              "%s stopped at each of %u steps, %llu calls of the other side answered, no word lost",
+              "%s stopped at each of %u steps, %llu calls of the other side returned, no word lost",
               operation_name[which / 2 ? (which % 2 ? OP_POP_MANY : OP_POP) : (which % 2 ? OP_PUSH_MANY : OP_PUSH)],
               steps, (unsigned long long)operations);
     }

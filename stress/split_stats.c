@@ -21,7 +21,7 @@ enum { CLASSES = 10, PARTS_MOST = 8 };
 static void need(int status)
 {
     if (status != LADE_OK) {
-        fprintf(stderr, "a split answered: %s\n", lade_status_text(status));
+        fprintf(stderr, "a split returned: %s\n", lade_status_text(status));
         exit(2);
     }
 }

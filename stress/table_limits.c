@@ -114,7 +114,7 @@ static void no_memory(enum lade_table_kind kind, const char *name)
     }
     scene.may_fail = false;
     check(sum.wrong == 0 && refused > runs / 2, name,
-          "memory refused in %u of %u runs on 3 threads, %llu operations answered NO_MEMORY: %llu wrong%s%s", refused,
+          "memory refused in %u of %u runs on 3 threads, %llu operations returned NO_MEMORY: %llu wrong%s%s", refused,
           runs, ULL(sum.refused), ULL(sum.wrong), sum.wrong ? ", first: " : "", sum.wrong ? sum.first_wrong : "");
 }
 
@@ -161,7 +161,7 @@ static void byte_limit(enum lade_table_kind kind, const char *name)
     }
     scene.may_fail = false;
     check(sum.wrong == 0 && above == 0 && full > 0, name,
-          "%u limits of bytes, %llu inserts answered NO_MEMORY: at most %lld %% used, above the limit in %u; %llu "
+          "%u limits of bytes, %llu inserts returned NO_MEMORY: at most %lld %% used, above the limit in %u; %llu "
           "wrong%s%s",
           runs, ULL(sum.refused), (long long)most, above, ULL(sum.wrong), sum.wrong ? ", first: " : "",
           sum.wrong ? sum.first_wrong : "");

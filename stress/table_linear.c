@@ -207,7 +207,7 @@ static void report(const char *name, const struct tally *t)
           "cover: operations overlap in %u, the table is moved in %u of %u games", t->overlapping, t->moving, t->games);
     check(atomic_load(&game.lost_fillers) == 0, name, "%llu keys of one thread were not found by it",
           ULL(atomic_load(&game.lost_fillers)));
-    check(t->altered > 0 && t->altered_accepted == 0, name, "negative: one answer altered in %u, %u accepted",
+    check(t->altered > 0 && t->altered_accepted == 0, name, "negative: one result altered in %u, %u accepted",
           t->altered, t->altered_accepted);
 }
 

@@ -127,7 +127,7 @@ static void shared_answer(struct actor *a, uint64_t n, enum model_act act, int s
     if (!shows && status != (act == M_INSERT ? LADE_OK : LADE_ABSENT))
         model_wrong(a, "a status that cannot be");
     if (shows && !is_value_of(other, n))
-        model_wrong(a, "a value that nobody wrote");
+        model_wrong(a, "a value that no thread wrote");
     if (act == M_INSERT && status == LADE_OK && other != value)
         model_wrong(a, "the winner of an insert");
     if (act == M_INSERT ? status == LADE_OK : act == M_REPLACE && status == LADE_OK)
@@ -203,7 +203,7 @@ static bool visit_one(void *context, const struct lade_table_entry *entry)
 
     a->visits++;
     if (n == UNKNOWN || !is_value_of(entry->value, n)) {
-        model_wrong(a, "for_each shows what nobody wrote");
+        model_wrong(a, "for_each shows what no thread wrote");
         return true;
     }
     if (a->seen[n] == a->visit)

@@ -39,10 +39,10 @@ static void step(void)
         (void)kill(getpid(), SIGKILL);
 }
 
-static long stepped(long answer)
+static long stepped(long result)
 {
     step();
-    return answer;
+    return result;
 }
 
 static ssize_t stepped_write(int fd, const void *bytes, size_t size)

@@ -153,30 +153,30 @@ static uint64_t held_back(struct lade_table *t, uint64_t *used)
  * add or to free), in percent of the largest table size since then, or of 1 MiB.
  */
 static struct {
-    uint64_t in_hands, largest;                     /* since the thread stopped */
+    uint64_t by_thread, largest;                    /* since the thread stopped */
     uint64_t most_bytes, most_percent, most_arrays; /* since the last reset */
-} room;
+} retained;
 
 static void measure_from_here(void)
 {
-    room.in_hands = held_back(scene.table, &room.largest);
-    if (room.largest < SPARE)
-        room.largest = SPARE;
+    retained.by_thread = held_back(scene.table, &retained.largest);
+    if (retained.largest < SPARE)
+        retained.largest = SPARE;
 }
 
 static void measure(void)
 {
     uint64_t used, held = held_back(scene.table, &used), arrays = atomic_load(&scene.table->waiting);
 
-    held = held > room.in_hands ? held - room.in_hands : 0;
-    if (used > room.largest)
-        room.largest = used;
-    if (held > room.most_bytes)
-        room.most_bytes = held;
-    if (held * 100 / room.largest > room.most_percent)
-        room.most_percent = held * 100 / room.largest;
-    if (arrays > room.most_arrays)
-        room.most_arrays = arrays;
+    held = held > retained.by_thread ? held - retained.by_thread : 0;
+    if (used > retained.largest)
+        retained.largest = used;
+    if (held > retained.most_bytes)
+        retained.most_bytes = held;
+    if (held * 100 / retained.largest > retained.most_percent)
+        retained.most_percent = held * 100 / retained.largest;
+    if (arrays > retained.most_arrays)
+        retained.most_arrays = arrays;
 }
 
 /* One phase, or all of them twice. */
@@ -344,7 +344,7 @@ static void never_blocks_for_long(uint64_t operations, unsigned rounds)
     enum { KEYS = 30000 };
     struct tally tally = {0};
 
-    room.most_bytes = room.most_percent = room.most_arrays = 0;
+    retained.most_bytes = retained.most_percent = retained.most_arrays = 0;
     for (unsigned round = 0; round < rounds; round++) {
         enum operation op = (enum operation)(round % OPERATIONS);
         unsigned filled = 2 * (1 + check_below(&random_state, KEYS - 2)), step;
@@ -363,9 +363,9 @@ static void never_blocks_for_long(uint64_t operations, unsigned rounds)
           "%u threads, one at a time, stopped in a large table, then %llu operations of others: %u faults%s%s",
           tally.trials, ULL(operations), tally.faults, tally.first ? ", first: " : "", tally.first ? tally.first : "");
     check(
-        room.most_percent <= 200 && (SLOW > 1 || room.most_bytes > 0), "lade_table",
+        retained.most_percent <= 200 && (SLOW > 1 || retained.most_bytes > 0), "lade_table",
         "held back by a stopped thread: at most %llu arrays, %llu KiB, %llu %% of the table at its largest or of 1 MiB",
-        ULL(room.most_arrays), ULL(room.most_bytes / 1024), ULL(room.most_percent));
+        ULL(retained.most_arrays), ULL(retained.most_bytes / 1024), ULL(retained.most_percent));
 }
 
 /*
@@ -471,8 +471,8 @@ static void negatives(void)
     atomic_fetch_sub(&scene.table->bytes, 3 * SPARE);
     fault rest = end_scene();
     (void)bury(scene.table, true);
-    check(room.most_percent > 200 && !rest, "driver", "negative: 3 MiB that are held back are %s",
-          room.most_percent > 200 ? "noticed" : "accepted");
+    check(retained.most_percent > 200 && !rest, "driver", "negative: 3 MiB that are held back are %s",
+          retained.most_percent > 200 ? "noticed" : "accepted");
 }
 
 int main(int argc, char **argv)

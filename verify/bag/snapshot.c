@@ -81,8 +81,8 @@ void *lade_bag_scratch(struct lade_bag_handle *h)
 
 int lade_bag_put_sampled(struct lade_bag_handle *h, const void *element, uint64_t times)
 {
-    static const int answers[] = {LADE_OK, LADE_OK, LADE_FULL, LADE_LIMITED, LADE_CLOSED};
-    unsigned answer = nondet_uint32() % 5;
+    static const int statuses[] = {LADE_OK, LADE_OK, LADE_FULL, LADE_LIMITED, LADE_CLOSED};
+    unsigned choice = nondet_uint32() % 5;
 
     assert(h == &handle && times <= TIMES_FULL);
     assert((element == NULL) == !fits_block(&bag));
@@ -95,8 +95,8 @@ int lade_bag_put_sampled(struct lade_bag_handle *h, const void *element, uint64_
     }
     if (puts_before > 0)
         cover(second_block);
-    puts += answers[answer] == LADE_OK;
-    return answers[answer];
+    puts += statuses[choice] == LADE_OK;
+    return statuses[choice];
 }
 
 size_t lade_bag_visit(struct lade_bag_handle *h, bool (*visit)(void *, const void *, uint64_t), void *context)

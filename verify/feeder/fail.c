@@ -3,7 +3,7 @@
  * threads: 3
  * bound: 1 slot; 2 failures, a consumer
  * executions: 4
- * cover: heard
+ * cover: observed
  */
 #define THREADS 3
 #include "harness.h"
@@ -31,7 +31,7 @@ static void thread(int id)
         int status = lade_slots_take(&feeder.slots, &number);
         if (status == LADE_DEVICE) {
             assert(report_end(&feeder, status, number, NULL) == LADE_DEVICE);
-            cover(heard);
+            cover(observed);
         }
     }
 }

@@ -99,10 +99,10 @@ int lade_feeder_error_rows(struct lade_error *error, uint64_t rows, uint64_t mos
     return LADE_INVALID;
 }
 
-int lade_feeder_error_answer(struct lade_error *error, int answer)
+int lade_feeder_error_status(struct lade_error *error, int status)
 {
     (void)error;
-    (void)answer;
+    (void)status;
     assert(0);
     return LADE_IO;
 }

@@ -30,9 +30,9 @@ static void thread(int id)
         lade_store_release(&state, 3);
         return;
     }
-    uint32_t heard = lade_load_acquire(&failed);
-    if (heard) {
-        assert(heard == 5 && error == 7);
+    uint32_t observed = lade_load_acquire(&failed);
+    if (observed) {
+        assert(observed == 5 && error == 7);
         cover(failed);
     }
     if (lade_load_acquire(&state) == 3) {

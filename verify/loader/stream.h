@@ -64,10 +64,10 @@ void lade_bag_close(struct lade_bag *b)
 
 void *lade_bag_scratch(struct lade_bag_handle *h)
 {
-    static uint64_t room[5]; /* a sample and its header */
+    static uint64_t memory[5]; /* a sample and its header */
 
     assert(h->number < 0);
-    return room;
+    return memory;
 }
 
 /* GenMC and explore track words; a sample is one. */

@@ -3,7 +3,7 @@
  * threads: 3
  * bound: 1 to 2 cells; growth and moves, one replace, a reader that reads twice
  * executions: 4352
- * cover: told untold
+ * cover: observed not_observed
  * engines: explore native tsan
  * timeout: 120
  */
@@ -31,14 +31,14 @@ static void work(int id)
         assert(replace_(1, 1, 6) == 5);
         atomic_store_explicit(&done, 1, memory_order_release);
     } else {
-        int told = atomic_load_explicit(&done, memory_order_acquire);
+        int observed = atomic_load_explicit(&done, memory_order_acquire);
         uint64_t first = get_(2, 1);
         uint64_t second = get_(2, 1);
-        if (told)
-            cover(told);
+        if (observed)
+            cover(observed);
         else
-            cover(untold);
-        assert(first == 6 || (first == 5 && !told));
+            cover(not_observed);
+        assert(first == 6 || (first == 5 && !observed));
         assert(second == 6 || (second == 5 && first == 5));
     }
 }

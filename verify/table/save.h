@@ -96,15 +96,15 @@ int lade_table_get_bytes(struct lade_table *t, const void *key, size_t size, uin
 
 static int insert_any(uint64_t value)
 {
-    static const int answers[] = {LADE_OK, LADE_PRESENT, LADE_NO_MEMORY, LADE_FULL};
-    unsigned answer = nondet_uint32() % 4;
+    static const int statuses[] = {LADE_OK, LADE_PRESENT, LADE_NO_MEMORY, LADE_FULL};
+    unsigned choice = nondet_uint32() % 4;
 
     assert(value <= LADE_TABLE_VALUE_MAX);
     assert(content == 0); /* all of the block was read */
     if (inserts_before > 0)
         cover(second_block);
     inserts++;
-    return answers[answer];
+    return statuses[choice];
 }
 
 size_t lade_table_insert_many(struct lade_table *t, const uint64_t *keys, size_t count, const uint64_t *values,

@@ -164,10 +164,10 @@ bool lade_rcu_read_is_light(void)
 }
 
 #ifndef LADE_RCU_READ_CALLS
-int lade_rcu_read_wake(int answer)
+int lade_rcu_read_wake(int status)
 {
     urcu_common_wake_up_gp(&urcu_memb_gp);
-    return answer;
+    return status;
 }
 #endif
 #endif
