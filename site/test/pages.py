@@ -4,7 +4,8 @@
 
 Opens every page of SITE from disk in a headless Chromium that has no network, at 1280 and 360 pixels, dark and light. The console must
 stay empty, nothing may be requested that is not a file of SITE, and no request fails; nothing is wider than the window, no
-text is cut, words and background differ enough; the search finds names, sections and bugs, and its results lead to pages.
+text is cut, words and background differ enough; the search finds names, sections and bugs, its results lead to pages,
+and the programs of the course open in the lab.
 --only checks the pages whose address matches; --sources N every Nth of those that show a source file; --pictures draws these pages in both windows, light and dark, and checks nothing.
 """
 import argparse
@@ -14,12 +15,14 @@ import re
 import sys
 import tempfile
 import time
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "lab" / "test"))
-from page import Browser  # noqa: E402
+from browser import Browser  # noqa: E402
 
 WIDTHS = (1280, 360)
 PROBE = r"""
@@ -201,6 +204,21 @@ def check_search(tab, site):
         yield "the key Enter does not open the first result"
 
 
+def check_course(tab, site):
+    """Each link of a chapter into the lab opens its program, and the lab lists outcomes."""
+    for chapter in sorted((site / "course").glob("*.html")):
+        targets = re.findall(r'href="([^"]*lab/index\.html#[^"]+)"', chapter.read_text(encoding="utf-8"))
+        for target in dict.fromkeys(targets):
+            tab.open("about:blank")
+            tab.open(f"{chapter.parent.as_uri()}/{unescape(target)}")
+            end = time.monotonic() + 60
+            while tab.value("document.body.dataset.state") != "ready" and time.monotonic() < end:
+                pass
+            text, rows = json.loads(tab.value("JSON.stringify([document.getElementById('text').value, document.querySelectorAll('#outcomes tr').length])"))
+            if rows < 2 or text != unquote(target.partition("#")[2]):
+                yield f"{chapter.name}: {target[:60]} shows {rows} rows of outcomes and the program {text[:40]!r}"
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("site", type=Path)
@@ -224,9 +242,11 @@ def main():
                     print(f"{name}: {fault}")
                     wrong += 1
             if not args.only:
-                for fault in check_search(tab, site):
-                    print(f"search: {fault}")
-                    wrong += 1
+                checks = [("search", check_search)] + [("course", check_course)] * ("lab/index.html" in names and 'id="outcomes"' in (site / "lab/index.html").read_text())
+                for what, check in checks:
+                    for fault in check(tab, site):
+                        print(f"{what}: {fault}")
+                        wrong += 1
         finally:
             tab.browser.end()
     print(f"note: {len(names)} pages at {' and '.join(map(str, WIDTHS))} pixels" if not wrong else f"{wrong} faults")
