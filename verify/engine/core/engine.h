@@ -293,6 +293,7 @@ struct statistics {
     bool tries;   /* a try-lock, or a lock that may time out, was added */
     uint64_t called; /* which functions of --allow, as bits */
     bool clock;   /* the program has read the clock, which stands still */
+    bool consume; /* a load has order consume, which is taken as acquire */
     bool ranges;  /* the program used a nondeterministic integer */
     uint64_t unrolled; /* call site of a loop that --unroll has truncated */
     char covered[COVER_NAMES][COVER_LENGTH]; /* names that explore_cover reached, then an empty one */

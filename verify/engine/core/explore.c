@@ -431,6 +431,7 @@ void explore_note_site(const struct thread *t)
             engine_bug("out of memory");
     }
     used_sites[used_site_count++] = s;
+    statistics.consume |= s.op != OP_FENCE && (s.order == CONSUME || (s.op == OP_CAS && s.fail_order == CONSUME));
 }
 
 static void add_picked(struct thread *t);

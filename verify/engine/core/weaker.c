@@ -53,6 +53,7 @@ void weaker_each(void (*report)(FILE *out, const char *reason), FILE *out)
         {!options.spurious && !options.genmc, "no wait ends and no compare-exchange fails for no reason (--no-spurious)"},
         {options.genmc, "GenMC's deviations from RC11 are copied (--genmc)"},
         {statistics.clock, "the clock stands still; a wait with a deadline may time out at any point"},
+        {statistics.consume, "a consume load orders as much as an acquire load, also what does not depend on it"},
         {statistics.ranges, text},
     };
 

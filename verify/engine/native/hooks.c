@@ -72,6 +72,27 @@ static void guess_access(uintptr_t addr, size_t size, bool write)
         guess_stop();
 }
 
+/* The last plain store of the running thread that may have stored the address of a thread-local variable, for others to see. */
+static struct {
+    uintptr_t at;
+    uint64_t pc;
+} pointer_store;
+
+void forget_pointer_store(void)
+{
+    pointer_store.at = 0;
+}
+
+/* It has been executed. */
+void check_pointer_store(void)
+{
+    uintptr_t at = pointer_store.at;
+
+    pointer_store.at = 0;
+    if (at && program_private((uintptr_t)read_memory(at, sizeof(uintptr_t))))
+        fail(ERR_UNSUPPORTED, pointer_store.pc, at, "the address of a thread-local variable goes to other threads");
+}
+
 void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc)
 {
     if (!self)
@@ -82,7 +103,13 @@ void plain(uintptr_t addr, size_t size, bool write, bool copy, uint64_t pc)
     }
     if (__builtin_expect(self->late, 0))
         flush_plain();
+    if (__builtin_expect(pointer_store.at, 0))
+        check_pointer_store();
     view_end(self);
+    if (write && size == sizeof(uintptr_t) && run_has_locals() && !program_private(addr) && (addr < (uintptr_t)self->stack_low || addr >= (uintptr_t)self->stack_high)) {
+        pointer_store.at = addr;
+        pointer_store.pc = pc;
+    }
     if (__builtin_expect(!shadow_plain(addr, size, write, copy, pc) || !write, 1))
         return;
     for (size_t i = 0; i < size; i++) {

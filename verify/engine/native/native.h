@@ -30,6 +30,7 @@ _Noreturn void thread_exit(void);
 _Noreturn void run_abandon(void);
 void run_hangs(bool expired);
 uintptr_t run_main_locals(size_t *size);
+bool run_has_locals(void); /* the program has thread-local variables */
 int run_child(int parent, int n);
 void guess_touch(uintptr_t addr, size_t size, bool write);
 
@@ -43,6 +44,8 @@ struct late {
 };
 
 void flush_plain(void);
+void check_pointer_store(void);
+void forget_pointer_store(void);
 void view_begin(struct thread *t, const struct request *q, word value);
 void view_end(struct thread *t);
 void late_values(struct thread *t);

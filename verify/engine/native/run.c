@@ -198,6 +198,11 @@ uintptr_t run_main_locals(size_t *size)
     return (uintptr_t)tls_copy + tls_size;
 }
 
+bool run_has_locals(void)
+{
+    return tls_size != 0;
+}
+
 bool program_private(uintptr_t addr)
 {
     return tls_size && addr >= (uintptr_t)tls_low && addr < (uintptr_t)tls_low + tls_size;
@@ -266,6 +271,10 @@ void program_resume(struct thread *t, word answer)
     if (tls_size)
         memcpy(tls_copy + tls_size * (size_t)(t->id + 1), tls_low, tls_size);
     self = NULL;
+    if (tls_size && !failure.kind) {
+        failure.thread = t->id;
+        check_pointer_store();
+    }
     parked(t);
     if (t->req.op <= OP_CAS || t->req.op == OP_FENCE)
         t->top = (char *)t->sp + 56; /* six registers and a return address, see switch.S */
@@ -487,6 +496,7 @@ void program_check(const struct request *q)
 void program_begin(void)
 {
     shadow_begin();
+    forget_pointer_store();
     lifetime_begin_run();
     memcpy((void *)data_low, data_copy, data_size); /* NOLINT */
 }

@@ -133,7 +133,7 @@ static struct block *block_near(uintptr_t a)
 /* Which of the blocks that its call has allocated, from 1; 0 where there is only one. */
 int shadow_block_number(uintptr_t a)
 {
-    const struct block *b = block_at(a);
+    const struct block *b = a >= heap_low && a < ARENA_END ? block_at(a) : NULL;
     int before = 0, all = 0;
 
     for (int i = 0; i < blocks && b; i++)

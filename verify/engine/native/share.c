@@ -284,6 +284,7 @@ static void add_up(void)
         statistics.tries |= s->tries;
         statistics.ranges |= s->ranges;
         statistics.clock |= s->clock;
+        statistics.consume |= s->consume;
         statistics.called |= s->called;
         if (s->unrolled)
             statistics.unrolled = s->unrolled;
