@@ -83,6 +83,7 @@ struct lade_arrow {
     uint64_t *first;           /* sample of each block, and the number of all */
     uint64_t *size;            /* bytes of each block */
     uint64_t bytes;            /* of all blocks */
+    double block_each;         /* blocks by samples */
     uint64_t classes, largest; /* of the label */
     struct lade_schema roles;
     struct lade_field field[LADE_FIELDS_MAX];

@@ -279,15 +279,20 @@ int lade_arrow_measure(struct lade_arrow *t, struct lade_arrow_block *b, const u
     return status;
 }
 
-/* The block of a sample. near: where to look first. */
+static bool is_in(const struct lade_arrow *t, uint64_t sample, uint64_t block)
+{
+    return block < t->blocks && t->first[block] <= sample && sample < t->first[block + 1];
+}
+
+/* The block of a sample. near, and that where it is if all are of one size: where to look first. */
 static uint64_t block_of(const struct lade_arrow *t, uint64_t sample, uint64_t near)
 {
     uint64_t low = 0, high = t->blocks;
 
-    if (t->first[near] <= sample && sample < t->first[near + 1])
+    if (is_in(t, sample, near))
         return near;
-    near = (uint64_t)((double)sample / (double)t->first[t->blocks] * (double)t->blocks); /* of blocks that are alike */
-    if (near < t->blocks && t->first[near] <= sample && sample < t->first[near + 1])
+    near = (uint64_t)((double)sample * t->block_each);
+    if (is_in(t, sample, near))
         return near;
     while (high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;
@@ -572,6 +577,8 @@ static int complete(struct lade_arrow *t, struct lade_source_info *info, struct 
     }
     t->roles.fields = t->columns;
     t->roles.field = t->field;
+    if (t->blocks > 0 && t->first[t->blocks] > 0)
+        t->block_each = (double)t->blocks / (double)t->first[t->blocks];
     *info = (struct lade_source_info){.kind = t->kind,
                                       .count = t->blocks ? t->first[t->blocks] : 0,
                                       .schema = &t->roles,

@@ -60,10 +60,6 @@ static bool add(const struct lade_fields *f, struct extents *e, const uint64_t *
 {
     struct extents more = {.rows = e->rows + 1};
 
-    if (!f->is_ragged) {
-        e->rows++;
-        return true;
-    }
     for (unsigned i = 0; i < f->columns; i++) {
         more.longest[i] = length[i] > e->longest[i] ? length[i] : e->longest[i];
         more.sum[i] = e->sum[i] + length[i];
@@ -524,7 +520,9 @@ static int measure_rows(struct lade_worker *w, struct lade_batch_buffer *slot, u
         if (row % LADE_AT_ONCE == 0 && lade_worker_is_superseded(w))
             return LADE_CANCELLED;
         int status = measure(w->loader, slot->ids[row], length, &slot->error);
-        if (status == LADE_OK && !add(f, &e, length))
+        if (status == LADE_OK && !f->is_ragged)
+            e.rows++;
+        else if (status == LADE_OK && !add(f, &e, length))
             status = lade_fail(&slot->error, LADE_LIMITED, NULL, LADE_NO_OFFSET,
                                "sample %llu has other lengths than when the batch was planned",
                                (unsigned long long)slot->ids[row]);
@@ -646,13 +644,14 @@ static bool read_many(struct lade_worker *w, struct lade_batch_buffer *slot, uin
 {
     const struct lade_loader *l = w->loader;
     const struct lade_fields *f = l->fields;
-    struct lade_view views[LADE_AT_ONCE * LADE_FIELDS_MAX] = {{0}};
+    struct lade_view views[LADE_AT_ONCE * LADE_FIELDS_MAX];
     uint64_t label[LADE_AT_ONCE] = {0}, before[LADE_TENSORS_MAX];
     const uint64_t count = rows - row < LADE_AT_ONCE ? rows - row : LADE_AT_ONCE;
 
     if (!l->config.source->read_many || l->config.pipeline)
         return false;
     memcpy(before, start, f->columns * sizeof *before);
+    views[0] = (struct lade_view){0}; /* place_row() sets all */
     for (uint64_t i = 0; i < count; i++) {
         (void)place_row(w, slot, row + i, before, views + i * f->schema, &label[i]);
         for (unsigned c = 0; c < f->columns; c++)
