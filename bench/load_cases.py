@@ -28,6 +28,7 @@ HELP = "help"  # the consumer is one of the threads
 STREAM, SAMPLES = "lade, 2 workers, stream", "lade, 2 workers, stream of samples"
 READ = {"lade, 2 threads, read": HELP + "+read", "lade, 2 workers, read": "order+read"}  # every byte of every batch
 LIMIT_READ = "gather, 2 threads, read"
+TWO_BUFFERS = "gather, 65536 bytes, 2 buffers"  # each thread: no thread waits for the consumer to release the one that it made
 FOLDER_STREAM = "lade, stream"
 SERVERS = {"numpy": "torch", "torch": "torch", "grain": "torch", "ffcv": "ffcv", "tensorflow": "tensorflow"}
 
@@ -51,6 +52,7 @@ IMAGE_RATIO, OVERLAP, GROWTH = 1.0, 0.9, 1.05
 SHARES = [("memory", APART, LIMIT, 0.75), ("memory", STREAM, LIMIT, 0.3),
           *(("threads", f"lade, {n} threads", f"gather, {n} threads", 0.7) for n in (4, 8)),
           ("sample", "lade, 256 bytes", "gather, 256 bytes", 0.45),
+          ("sample", "lade, 65536 bytes", TWO_BUFFERS, 0.8), ("set", "lade, 1000 samples", "gather, 1000 samples", 0.6),
           *((f"jpeg {case} 1 core", FOLDER_STREAM, FOLDER, 0.75) for case in IMAGES)]
 
 
@@ -204,8 +206,11 @@ def curves(quick):
                 [(f"{n} threads", ("memory", COUNT, BYTES, BATCH), n) for n in threads])
     yield curve("batch", f"samples of {BYTES:,} bytes, 2 threads",
                 [(f"batches of {n}", ("memory", COUNT, BYTES, n), 2) for n in batches])
-    yield curve("sample", f"{total // 10**6} MB or a million samples, batches of {BATCH}, 2 threads",
-                [(f"{n} bytes", ("memory", min(total // n, 10**6), n, BATCH), 2) for n in sizes])
+    sample = curve("sample", f"{total // 10**6} MB or a million samples, batches of {BATCH}, 2 threads",
+                   [(f"{n} bytes", ("memory", min(total // n, 10**6), n, BATCH), 2) for n in sizes])
+    sample.candidates.append(gather(TWO_BUFFERS, "memory", total // 65_536, 65_536, BATCH, 2, "copy+2"))
+    sample.ratios.append(("lade, 65536 bytes", TWO_BUFFERS))
+    yield sample
     yield curve("set", f"samples of {BYTES:,} bytes, batches of {BATCH}, 2 threads",
                 [(f"{n} samples", ("memory", n, BYTES, BATCH), 2) for n in counts])
 

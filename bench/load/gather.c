@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The limit of a loader: PROGRAM memory|FILE COUNT BYTES BATCH THREADS copy|read SECONDS
+ * The limit of a loader: PROGRAM memory|FILE COUNT BYTES BATCH THREADS copy|read[+BUFFERS] SECONDS
  *
- * Each thread copies rows, in an order that was drawn beforehand, into one buffer of BATCH rows that it uses again and again;
- * with read it then reads all of them. Nothing is handed over to another thread. After an epoch that does not count it prints rows, seconds, and the share of the
+ * Each thread copies rows, in an order that was drawn beforehand, into one buffer of BATCH rows that it uses again and again,
+ * or into BUFFERS of them alternately; with read it then reads all of them. Nothing is handed over to another thread. After an epoch that does not count it prints rows, seconds, and the share of the
  * wall time in which the threads had a core.
  */
 #include "../clock.h"
@@ -31,6 +31,7 @@ static uint64_t batch;
 static unsigned threads;
 static double seconds;
 static bool reads;
+static unsigned buffers = 1;
 static struct gate begin;
 
 /* Batch number b of the epoch; the last one may be shorter. */
@@ -48,14 +49,15 @@ static void *work(void *argument)
 {
     struct lane *lane = argument;
     uint64_t batches = (data.count + batch - 1) / batch;
-    unsigned char *to = aligned_alloc(64, (batch * data.bytes + 63) / 64 * 64);
+    size_t bytes = (batch * data.bytes + 63) / 64 * 64;
+    unsigned char *all = aligned_alloc(64, buffers * bytes), *to = all;
     double end;
 
-    if (!to)
+    if (!all)
         fail("no memory");
     pin(lane->number);
     for (uint64_t b = 0; b < batches; b++)
-        gather(b, to);
+        gather(b, all + b % buffers * bytes);
     gate_pass(&begin, threads);
     lane->used = -clock_used();
     end = clock_now() + seconds;
@@ -64,9 +66,10 @@ static void *work(void *argument)
         if (reads)
             lane->sum += data_read(to, rows * data.bytes);
         lane->rows += rows;
+        to = to == all + (buffers - 1) * bytes ? all : to + bytes;
     }
     lane->used += clock_used();
-    free(to);
+    free(all);
     return NULL;
 }
 
@@ -90,16 +93,18 @@ int main(int argc, char **argv)
     double used = 0;
 
     if (argc != 8) {
-        fprintf(stderr, "usage: %s memory|FILE COUNT BYTES BATCH THREADS copy|read SECONDS\n", argv[0]);
+        fprintf(stderr, "usage: %s memory|FILE COUNT BYTES BATCH THREADS copy|read[+BUFFERS] SECONDS\n", argv[0]);
         return 2;
     }
     fuse();
     data_make(&data, argv[1], number_of(argv[2]), number_of(argv[3]));
     batch = number_of(argv[4]);
     threads = (unsigned)number_of(argv[5]);
-    reads = strcmp(argv[6], "read") == 0;
+    reads = strncmp(argv[6], "read", 4) == 0;
+    if (strchr(argv[6], '+'))
+        buffers = (unsigned)number_of(strchr(argv[6], '+') + 1);
     seconds = strtod(argv[7], NULL);
-    if (threads > THREADS_MAX || data.count > UINT32_MAX)
+    if (threads > THREADS_MAX || data.count > UINT32_MAX || buffers == 0)
         fail("too many");
     draw_order();
     for (unsigned i = 0; i < threads; i++) {

@@ -199,7 +199,9 @@ Test(loader_device, samples_are_copied_from_where_they_were_read_to)
 
     noting.copy = copy_noting;
     cr_assert_eq(lade_source_open_custom(&source, &ops, self, &info, NULL, NULL), LADE_OK);
-    struct lade_loader_config config = {.source = source, .batch = BATCH, .in_order = true, .epochs = 1, .slots = 16};
+    /* A batch whose worker was replaced would be read twice, to two addresses. */
+    struct lade_loader_config config = {
+        .source = source, .batch = BATCH, .in_order = true, .epochs = 1, .slots = 16, .worker_timeout = LADE_FOREVER};
     struct lade_loader *l = open_on(&noting, &faulty, &config);
     for (unsigned k = 0; k * BATCH < COUNT; k++) {
         struct lade_batch b = next_of(l);
