@@ -43,7 +43,7 @@ static void help(void)
          "[,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,classes=N][,size=HEIGHTxWIDTH]\n"
          "  parquet:FILES[,field=NAME[:image]...][,label=NAME][,classes=N][,nulls=fail|skip|fill][,window=K]\n"
          "    tfrecord, tar and parquet also take [,index=auto|yes|no]: whether an index file is read and written\n"
-         "  npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]\n"
+         "  npz:FILE[,field=NAME...][,label=NAME][,key=NAME][,group=NAME][,unpacked=N]\n"
          "\n"
          "  --samples N   show the first N samples (3)\n"
          "  --classes N   show at most N classes (20)\n"

@@ -182,6 +182,19 @@ static void list_arrays(struct lade_npz *npz, struct lade_arrays *to)
         to->label = (int)npz->arrays - 1;
 }
 
+/* The array of a role; LADE_NO_FIELD without a name. */
+static int find_role(const struct lade_arrays *arrays, const char *name, const char *file, int *role,
+                     struct lade_error *error)
+{
+    *role = LADE_NO_FIELD;
+    for (unsigned a = 0; name && a < arrays->arrays; a++)
+        if (!strcmp(arrays->array[a].field.name, name))
+            *role = (int)a;
+    return !name || *role != LADE_NO_FIELD
+               ? LADE_OK
+               : lade_fail(error, LADE_INVALID, file, LADE_NO_OFFSET, "there is no array '%.63s'", name);
+}
+
 int lade_npz_open(struct lade_source **source, struct lade_bytes file, const struct lade_npz_config *config,
                   struct lade_error *error)
 {
@@ -201,6 +214,11 @@ int lade_npz_open(struct lade_source **source, struct lade_bytes file, const str
         status = find_label(npz, file, config->label, &arrays.label, error);
     if (status == LADE_OK) {
         list_arrays(npz, &arrays);
+        status = find_role(&arrays, config->key, file.name, &arrays.key, error);
+    }
+    if (status == LADE_OK)
+        status = find_role(&arrays, config->group, file.name, &arrays.group, error);
+    if (status == LADE_OK) {
         for (unsigned a = 0; a < LADE_FIELDS_MAX; a++)
             if (npz->map[a].data)
                 maps[count++] = npz->map[a];

@@ -397,7 +397,11 @@ static int open_cifar(struct lade_source **source, struct items *it)
 
 static int open_npz(struct lade_source **source, struct items *it)
 {
-    struct lade_npz_config config = {.label = option(it, "label"), .limit = LADE_UNPACKED_MAX, .alloc = it->alloc};
+    struct lade_npz_config config = {.label = option(it, "label"),
+                                     .key = option(it, "key"),
+                                     .group = option(it, "group"),
+                                     .limit = LADE_UNPACKED_MAX,
+                                     .alloc = it->alloc};
     struct lade_bytes map;
     int status = unpacked_limit(it, &config.limit);
     const char *name, *file, *check = option(it, "check");

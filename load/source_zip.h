@@ -66,6 +66,7 @@ struct lade_npz_config {
     unsigned count;                     /* 0: all */
     const char *label;                  /* NULL: "label", "labels" or "y", if it has integers */
     uint64_t limit;
+    const char *key, *group;        /* arrays, or NULL */
     bool unchecked;                 /* checksums of stored arrays are not verified */
     const struct lade_alloc *alloc; /* NULL: the C library's */
 };

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -36,7 +37,7 @@ warnings.filterwarnings("ignore")
 DUMP, LADE, FOLDER = sys.argv[1:]
 COUNTS = [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
 TYPES = {"u8": "u1", "i8": "i1", "u16": "u2", "i16": "i2", "u32": "u4", "i32": "i4", "u64": "u8", "i64": "i8", "f32": "f4", "f64": "f8"}
-counts = {"PASS": 0, "FAIL": 0}
+counts = {"PASS": 0, "FAIL": 0, "SKIP": 0}
 
 
 def path(name):
@@ -230,6 +231,87 @@ def npz_arrays():
             same(sample["y"], y[i], "y")
 
 
+def npz_groups():
+    """npz: split by a named array as npy is, and every group on one side"""
+    x, y = digits()
+    group, key = np.arange(len(x)) // 7, np.arange(len(x))[::-1].copy()
+    np.savez_compressed(path("groups.npz"), label=y, x=x, group=group, key=key)
+    for name, array in (("gx", x), ("gy", y), ("gg", group), ("gk", key)):
+        np.save(path(name + ".npy"), array)
+    for role, name, file, values in (("group", "group", "gg", group), ("key", "key", "gk", key)):
+        npz = f"npz:{path('groups.npz')},field=x,field={name},field=label,{role}={name}"
+        npy = f"npy:x={path('gx.npy')},{name}={path(file + '.npy')},label={path('gy.npy')}"
+        of = {row.tobytes().hex(): set(values[(x == row).all(axis=1)].tolist()) for row in x}
+        sides = []
+        for part in "01":
+            lines = run(npz, "5", part)
+            assert lines == run(npy, "5", part) and len(lines) > 500, (role, part)
+            sides.append(set().union(*(of[line.split()[1]] for line in lines if line)))
+        assert not sides[0] & sides[1] and sides[0] | sides[1] == set(values.tolist()), role
+    try:
+        dump("npz:" + path("groups.npz") + ",group=none")
+    except AssertionError as error:
+        assert "there is no array 'none'" in str(error), error
+    else:
+        raise AssertionError("a group that is not there")
+
+
+def idx_bytes(array):
+    return struct.pack(">BBBB", 0, 0, 8, array.ndim) + struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes()
+
+
+def gzip_idx():
+    """IDX: files that Python's gzip has compressed, also in several members, are those that are not"""
+    x, y = digits()
+    for name, data in (("images", idx_bytes(x.reshape(-1, 8, 8))), ("labels", idx_bytes(y.astype(np.uint8)))):
+        with open(path(name), "wb") as file:
+            file.write(data)
+        with open(path(name + ".gz"), "wb") as file:
+            file.write(gzip.compress(data[:1000], 9) + gzip.compress(data[1000:], 1))
+    first, _, ours = dump(f"idx:{path('images.gz')},{path('labels.gz')}")
+    assert first["classes"] == 10 and len(ours) == len(x), first
+    same([sample["sample"] for sample in ours], x.reshape(-1, 8, 8), "images")
+    same([sample["label"] for sample in ours], y, "labels")
+    assert run(f"idx:{path('images.gz')},{path('labels.gz')}", "5", "0") == run(f"idx:{path('images')},{path('labels')}", "5", "0")
+
+
+def zstd(data, *options):
+    return subprocess.run(["zstd", "-q", "-c", *options], input=data, capture_output=True, check=True).stdout
+
+
+def zstd_everywhere():
+    """tar, TFRecord, npy and IDX: members and files that the command zstd has compressed"""
+    x, y = digits()
+    x, y = x[:200], y[:200]
+    texts = [("é" * i).encode() for i in range(200)]
+    options = [["-1"], ["-19", "--no-check"], ["--no-content-size"], ["--long=27", "-3"]]
+    with tarfile.open(path("zstd.tar"), "w") as archive:
+        for i, text in enumerate(texts):
+            halves = zstd(text[:i], *options[i % 4]) + zstd(text[i:], *options[i % 3])
+            for name, data in ((f"{i:04}.txt.zst", halves), (f"{i:04}.cls", str(y[i]).encode())):
+                member = tarfile.TarInfo(name)
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
+    whole = open(path("zstd.tar"), "rb").read()
+    with open(path("zstd.tar.zst"), "wb") as file:
+        file.write(zstd(whole[:5000]) + zstd(whole[5000:], "-9"))
+    for name in ("zstd.tar", "zstd.tar.zst"):
+        for sample, text, label in zip(dump("tar:" + path(name))[2], texts, y, strict=True):
+            assert sample["txt"].tobytes() == text and sample["cls"] == label, name
+    writer = tfrecord.TFRecordWriter(path("plain.tfrecord"))
+    for row, label in zip(x, y):
+        writer.write({"pixels": (row.tobytes(), "byte"), "label": (int(label), "int")})
+    writer.close()
+    np.save(path("plain.npy"), x)
+    with open(path("plain.idx"), "wb") as file:
+        file.write(idx_bytes(x))
+    for name, kind in (("plain.tfrecord", "tfrecord"), ("plain.npy", "npy"), ("plain.idx", "idx")):
+        with open(path(name + ".zst"), "wb") as file:
+            file.write(zstd(open(path(name), "rb").read(), "-5"))
+        ours = dump(f"{kind}:{path(name + '.zst')}")[2]
+        same([next(iter(sample.values())) for sample in ours], x, name)
+
+
 def tokens():
     """tokens: a flat file by NumPy, and Megatron's two files"""
     ids = np.random.default_rng(1).integers(0, 50257, 10007).astype(np.uint16)
@@ -285,7 +367,12 @@ def digits_everywhere():
     return f"{len(sources)} sources, 2 parts, 2 epochs"
 
 
-for function in (tfrecord_numbers, tfrecord_images, tar_samples, compressed, scaled_images, npz_arrays, tokens, digits_everywhere):
-    check(function)
-print(f"{counts['PASS']} passed, {counts['FAIL']} failed, 0 skipped")
+for function in (tfrecord_numbers, tfrecord_images, tar_samples, compressed, gzip_idx, zstd_everywhere, scaled_images, npz_arrays,
+                 npz_groups, tokens, digits_everywhere):
+    if function is zstd_everywhere and not shutil.which("zstd"):
+        print("  SKIP  files of zstd: there is no command zstd", flush=True)
+        counts["SKIP"] += 1
+    else:
+        check(function)
+print(f"{counts['PASS']} passed, {counts['FAIL']} failed, {counts['SKIP']} skipped")
 sys.exit(1 if counts["FAIL"] else 0)

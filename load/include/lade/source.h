@@ -125,7 +125,7 @@ struct lade_source;
  *   tfrecord:FILES[,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,key=NAME][,group=NAME][,classes=N]
  *            [,size=HEIGHTxWIDTH][,pixels=N][,unpacked=N][,check=no][,index=auto|yes|no]
  *   tar:FILES, with the same options but check
- *   npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]
+ *   npz:FILE[,field=NAME...][,label=NAME][,key=NAME][,group=NAME][,unpacked=N]
  *   parquet:FILES[,field=NAME[:image]...][,label=NAME][,key=NAME][,group=NAME][,classes=N][,nulls=fail|skip|fill]
  *           [,fill=N][,size=HEIGHTxWIDTH][,pixels=N][,memory=BYTES][,window=K][,index=auto|yes|no]
  *
