@@ -30,6 +30,7 @@ enum code {
     I_FENCE,
     I_ASSERT,
     I_ASSUME,
+    I_FREE,
     I_POP,
     I_CREATE,
     I_JOIN,
@@ -49,6 +50,7 @@ struct variable {
     int first, count; /* cells of memory */
     int32_t init;
     bool atomic, array;
+    bool freed; /* by a statement of the program: not part of the outcome */
 };
 
 struct lab_thread {

@@ -138,11 +138,11 @@ static struct variable *find_variable(const char *name)
 
 static int find_register(const char *name)
 {
-    static const char *const reserved[] = {"if",       "else",      "while",    "thread",    "int",       "atomic",
-                                           "load",     "store",     "exchange", "cas",       "cas_weak",  "fence",
-                                           "assert",   "assume",    "stop",     "fetch_add", "fetch_sub", "fetch_and",
-                                           "fetch_or", "fetch_xor", "main",     "return",    "for",       "do",
-                                           "goto",     "break",     "continue", "void",      "char",      "long"};
+    static const char *const reserved[] = {
+        "if",        "else",      "while",    "thread",    "int",    "atomic", "load", "store",
+        "exchange",  "cas",       "cas_weak", "fence",     "assert", "assume", "stop", "fetch_add",
+        "fetch_sub", "fetch_and", "fetch_or", "fetch_xor", "main",   "return", "for",  "do",
+        "goto",      "break",     "continue", "void",      "char",   "long",   "free"};
 
     for (int i = 0; i < now->registers; i++)
         if (!strcmp(now->reg[i], name))
@@ -455,6 +455,27 @@ static void assignment(int at)
     }
 }
 
+static void release(int at)
+{
+    char name[NAME];
+
+    expect("(");
+    int where = token, where_length = token_length;
+    if (!take_name(name))
+        return;
+    struct variable *v = find_variable(name);
+    if (!v) {
+        token = where;
+        token_length = where_length;
+        problem("no shared variable has this name");
+        return;
+    }
+    emit(I_FREE, (int)(v - lab.variable), at);
+    emit_c("free((void *)heap_%s);\n", name);
+    expect(")");
+    expect(";");
+}
+
 static void statement(void)
 {
     int at = token, begin = lab.codes;
@@ -480,6 +501,8 @@ static void statement(void)
         check(I_ASSERT, "assert");
     } else if (is("assume")) {
         check(I_ASSUME, "__VERIFIER_assume");
+    } else if (accept("free")) {
+        release(at);
     } else if (accept("stop")) {
         emit(I_END, 0, at);
         emit_c("goto end;\n");
@@ -509,6 +532,24 @@ static void statement(void)
 }
 
 /* ---- the program ---- */
+
+/* Whether a statement frees the variable: then it is on the heap in C. */
+static bool is_freed(const char *name)
+{
+    const char *here = p;
+    int at = token, size = token_length;
+    bool found = false;
+
+    while (token_length && !found)
+        if (accept("free") && accept("("))
+            found = is(name);
+        else if (!is("free"))
+            next();
+    p = here;
+    token = at;
+    token_length = size;
+    return found;
+}
 
 static void declaration(void)
 {
@@ -543,6 +584,12 @@ static void declaration(void)
             bool minus = accept("-");
             v->init = take_number() * (minus ? -1 : 1);
         }
+        v->freed = is_freed(name);
+        if (v->freed) {
+            emit_c("static %sint *heap_%s;\n#define v_%s ", atomic ? "_Atomic " : "", name, name);
+            emit_c(v->array ? "heap_%s\n" : "(*heap_%s)\n", name);
+            continue;
+        }
         emit_c("%sint v_%s", atomic ? "_Atomic " : "", name);
         if (v->array)
             emit_c("[%d]", v->count);
@@ -576,6 +623,13 @@ static void thread_text(void)
 static void main_text(void)
 {
     emit_c("int main(void)\n{\npthread_t t[%d];\n", lab.threads);
+    for (int i = 0; i < lab.variables; i++) {
+        const struct variable *v = &lab.variable[i];
+        if (v->freed)
+            emit_c("heap_%s = malloc(%d * sizeof *heap_%s);\n", v->name, v->count, v->name);
+        for (int k = 0; k < v->count && v->freed; k++)
+            emit_c(v->atomic ? "atomic_init(&heap_%s[%d], %d);\n" : "heap_%s[%d] = %d;\n", v->name, k, v->init);
+    }
     for (int i = 1; i < lab.threads; i++)
         emit_c("pthread_create(&t[%d], 0, thread_%d, 0);\n", i, i);
     for (int i = 1; i < lab.threads; i++)
@@ -585,7 +639,7 @@ static void main_text(void)
         for (int k = 0; k < lab.thread[i].registers; k++)
             emit_c("%d:%s=%%d ", i, lab.thread[i].reg[k]);
     for (int i = 0; i < lab.variables; i++)
-        for (int k = 0; k < lab.variable[i].count; k++)
+        for (int k = 0; k < lab.variable[i].count && !lab.variable[i].freed; k++)
             emit_c(lab.variable[i].array ? "%s[%d]=%%d " : "%s=%%d ", lab.variable[i].name, k);
     emit_c("\\n\"");
     for (int i = 1; i < lab.threads; i++)
@@ -593,7 +647,7 @@ static void main_text(void)
             emit_c(", end_%d_%s", i, lab.thread[i].reg[k]);
     for (int i = 0; i < lab.variables; i++) {
         const struct variable *v = &lab.variable[i];
-        for (int k = 0; k < v->count; k++) {
+        for (int k = 0; k < v->count && !v->freed; k++) {
             emit_c(v->atomic ? ", atomic_load_explicit(&v_%s" : ", v_%s", v->name);
             if (v->array)
                 emit_c("[%d]", k);
@@ -609,7 +663,7 @@ bool lab_parse(void)
     p = lab.text;
     lab.threads = 1;
     emit_c("#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdio.h>\n"
-           "#include <stdbool.h>\nvoid __VERIFIER_assume(bool);\n");
+           "#include <stdbool.h>\n#include <stdlib.h>\nvoid __VERIFIER_assume(bool);\n");
     next();
     while (token_length && !lab.error[0]) {
         if (is("atomic") || is("int")) {

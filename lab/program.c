@@ -10,6 +10,11 @@ enum { LONGEST = 20000 }; /* instructions between two requests */
 static int32_t memory[MEMORY];
 static char outcome[1024];
 static bool finished;
+static struct {
+    bool is;
+    int thread;
+    uint64_t pc;
+} freed[VARIABLES];
 
 /* ---- a speculative run: what it stores is undone, what it accesses is compared ---- */
 
@@ -116,6 +121,32 @@ static int cell_of(struct thread *t, const struct instruction *i)
     return -1;
 }
 
+/* A plain store to the whole variable, which races with every access that it is not ordered with. */
+static void release(struct thread *t, const struct instruction *i)
+{
+    const struct variable *v = &lab.variable[i->n];
+    const uint64_t pc = (uint64_t)i->at + 1;
+
+    if (guessing) {
+        guess.failed = true;
+        return;
+    }
+    if (freed[i->n].is) {
+        failure.other_pc = freed[i->n].pc;
+        failure.other_thread = freed[i->n].thread;
+        failure.thread = t->id;
+        fail(ERR_DOUBLE_FREE, pc, address(v->first), "second free of the same block");
+        return;
+    }
+    t->effects++; /* not only a store */
+    race_freeing = true;
+    shadow_plain_of(t, address(v->first), (size_t)v->count * sizeof *memory, true, false, pc, 0);
+    race_freeing = false;
+    freed[i->n].is = true;
+    freed[i->n].thread = t->id;
+    freed[i->n].pc = pc;
+}
+
 static bool request(struct thread *t, const struct instruction *i)
 {
     bool two = i->code == I_CAS || (i->code == I_ATOMIC && i->op != OP_LOAD);
@@ -155,7 +186,7 @@ static void finish(struct thread *t)
         for (int k = 0; k < lab.thread[i].registers; k++)
             note("%s%d:%s=%d", *outcome ? " " : "", i, lab.thread[i].reg[k], thread[i].reg[k]);
     for (int i = 0; i < lab.variables; i++)
-        for (int k = 0; k < lab.variable[i].count; k++) {
+        for (int k = 0; k < lab.variable[i].count && !lab.variable[i].freed; k++) {
             note(lab.variable[i].array ? "%s%s[%d]=" : "%s%s=", *outcome ? " " : "", lab.variable[i].name, k);
             note("%d", memory[lab.variable[i].first + k]);
         }
@@ -236,6 +267,9 @@ static bool instruction(struct thread *t)
             return true;
         }
         break;
+    case I_FREE:
+        release(t, i);
+        break;
     case I_POP:
         pop(t);
         break;
@@ -277,6 +311,7 @@ void program_resume(struct thread *t, word answer)
 void program_begin(void)
 {
     memset(memory, 0, sizeof memory);
+    memset(freed, 0, sizeof freed);
     for (int i = 0; i < lab.variables; i++)
         for (int k = 0; k < lab.variable[i].count; k++)
             memory[lab.variable[i].first + k] = lab.variable[i].init;
@@ -310,7 +345,7 @@ void lab_init(void)
 {
     for (int t = 0; t < MAX_THREADS; t++)
         thread[t].id = t;
-    race_region(BASE, BASE + sizeof memory, BASE + sizeof memory, false, zeroed);
+    race_region(BASE, BASE + sizeof memory, BASE + sizeof memory, true, zeroed);
 }
 
 bool lab_finished(const char **text)
@@ -436,7 +471,18 @@ bool program_stale(uintptr_t addr)
 }
 bool program_valid(const struct look *l, uintptr_t sp)
 {
-    return (void)l, (void)sp, true;
+    (void)sp;
+    for (int i = 0; i < lab.variables; i++) {
+        const struct variable *v = &lab.variable[i];
+        if (!freed[i].is || l->addr < address(v->first) || l->addr >= address(v->first + v->count))
+            continue;
+        failure.other_pc = freed[i].pc;
+        failure.other_thread = freed[i].thread;
+        failure.thread = l->me;
+        fail(ERR_FREED, l->pc, l->addr, "%s of freed memory", l->write ? "store" : "load");
+        return false;
+    }
+    return true;
 }
 void program_atomic(uintptr_t addr)
 {

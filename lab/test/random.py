@@ -65,8 +65,10 @@ def program(rng):
             text = "assert(!(%s == 2 && %s > 0) || %s < 3);" % (regs[-1], regs[0], regs[0])
         elif kind < 0.975:
             text = "p = %s;" % value
-        else:
+        elif kind < 0.99:
             text = "q = p;"
+        else:
+            text = "free(%s);" % rng.choice(["p"] + atomics)
         return text
 
     for _ in range(rng.randint(2, 3)):
@@ -77,6 +79,10 @@ def program(rng):
         lines[-2:] = ["thread { store(x, 1, relaxed); %sstore(a[0], 1, release); }" % ("p = 1; " * plain),
                       "thread { e = 7; r0 = cas%s(a[0], e, 2, %s, %s); if (e == 1) { r1 = load(x, relaxed); %s} }" %
                       (rng.choice(("", "_weak")), rng.choice(orders), rng.choice(loads), "r2 = p; " * plain)]
+    elif rng.random() < 0.15:  # the last of two users frees
+        order, last = rng.choice(orders), rng.choice(("", "fence(acquire); ", "load(x, acquire); "))
+        lines[-2:] = ["thread { %sif (fetch_sub(x, 1, %s) == %d) { %sfree(p); } }" % (rng.choice(("p = 1; ", "q = p; ", "")), order, n, last)
+                      for n in (rng.choice((0, 1)), 0)]
     return "\n".join(lines) + "\n"
 
 
