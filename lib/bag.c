@@ -344,13 +344,13 @@ static inline bool fill_next(_Atomic uint64_t *slot, const uint32_t *at, const u
  * failure ends the batch, so that the processor does not wait for one slot before it tries the next.
  */
 static inline size_t put_some(struct lade_bag_handle *h, uint64_t slots, const uint64_t *word, size_t count,
-                              bool *roomy)
+                              bool *has_enough)
 {
     struct lade_bag *b = h->bag;
     _Atomic uint64_t *slot = b->slot;
     uint32_t at[AT_ONCE + SLOTS_IN_LINE];
     size_t wanted = count < AT_ONCE ? count : AT_ONCE;
-    size_t found = find_free(h, slots, wanted, at, roomy);
+    size_t found = find_free(h, slots, wanted, at, has_enough);
     size_t done = 0;
     uint64_t active = 0;
 
@@ -377,7 +377,7 @@ static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t 
 {
     struct lade_bag *b = h->bag;
     uint64_t full = counted(h, SAW_FULL);
-    bool roomy = true;
+    bool has_enough = true;
     size_t done = 0;
 
     for (int empty = 0; done < count;) {
@@ -386,11 +386,11 @@ static size_t put_words(struct lade_bag_handle *h, const uint64_t *word, size_t 
         uint64_t slots = slots_in(b, used(active));
         size_t n = 0;
         if (!(active & ACTIVE_CLOSED) && slots > 0 && empty < 4) {
-            if (!roomy && used(active) < b->groups && use_more(h, active, 1))
+            if (!has_enough && used(active) < b->groups && use_more(h, active, 1))
                 slots = slots_in(b, used(active) + 1);
             if (h->cursor >= slots)
                 h->cursor = 0;
-            n = put_some(h, slots, word + done, count - done, &roomy);
+            n = put_some(h, slots, word + done, count - done, &has_enough);
         } else if (put_word(h, word[done]) == LADE_OK) {
             n = 1;
         } else {

@@ -16,11 +16,11 @@
 #define BATCH_AHEAD (8 * SLOTS_IN_LINE)    /* the same, for a batch */
 
 /*
- * A batch takes another group into use if fewer than one in ROOMY slots is free. Inspecting a slot costs a batch as
+ * A batch takes another group into use if fewer than one in FREE_SHARE slots is free. Inspecting a slot costs a batch as
  * much as filling it; draws pay with as many failed probes.
  */
-#ifndef ROOMY
-#define ROOMY 3
+#ifndef FREE_SHARE
+#define FREE_SHARE 3
 #endif
 #define AT_ONCE 64 /* words of a batch that are put before they are completed */
 
@@ -213,11 +213,11 @@ static inline size_t note_four(const _Atomic uint64_t *slot, uint64_t i, uint32_
  * Finds free slots of a plain bag from the cursor's cache line on, in order, without a branch per slot. Returns the
  * number found, which exceeds wanted by at most one line, and whether many slots were free.
  */
-static inline size_t find_free(struct lade_bag_handle *h, uint64_t slots, size_t wanted, uint32_t *at, bool *roomy)
+static inline size_t find_free(struct lade_bag_handle *h, uint64_t slots, size_t wanted, uint32_t *at, bool *has_enough)
 {
     const _Atomic uint64_t *slot = h->bag->slot;
     uint64_t begin = h->cursor / SLOTS_IN_LINE * SLOTS_IN_LINE;
-    uint64_t end = begin + ROOMY * AT_ONCE < slots ? begin + ROOMY * AT_ONCE : slots;
+    uint64_t end = begin + FREE_SHARE * AT_ONCE < slots ? begin + FREE_SHARE * AT_ONCE : slots;
     uint64_t i = begin;
     size_t found = 0;
 
@@ -229,7 +229,7 @@ static inline size_t find_free(struct lade_bag_handle *h, uint64_t slots, size_t
     for (; i < end && found < wanted; i++)
         found = note_if_free(slot, i, at, found);
     h->cursor = i;
-    *roomy = found * ROOMY >= i - begin;
+    *has_enough = found * FREE_SHARE >= i - begin;
     return found;
 }
 

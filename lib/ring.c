@@ -13,17 +13,17 @@
 
 /* Returns the configuration as this library knows it, or NULL if it is not valid. */
 static const struct lade_ring_config *valid_config(const struct lade_ring_config *config, size_t size,
-                                                   struct lade_ring_config *room)
+                                                   struct lade_ring_config *copy)
 {
-    const struct lade_ring_config *c = config ? lade_sized_in(config, size, room, sizeof *room) : NULL;
+    const struct lade_ring_config *c = config ? lade_sized_in(config, size, copy, sizeof *copy) : NULL;
 
     return c && c->capacity > 0 && c->capacity <= LADE_RING_MAX && c->handles <= LADE_RING_HANDLES_MAX ? c : NULL;
 }
 
 int lade_spsc_create_sized(struct lade_spsc **ring, const struct lade_ring_config *config, size_t size)
 {
-    struct lade_ring_config room;
-    const struct lade_ring_config *c = valid_config(config, size, &room);
+    struct lade_ring_config copy;
+    const struct lade_ring_config *c = valid_config(config, size, &copy);
 
     if (!ring || !c || c->handles != 0)
         return LADE_INVALID;
@@ -92,7 +92,7 @@ static uint64_t tail_now(struct lade_spsc *r)
 }
 
 /* Returns the number of free slots after tail: exact, or at least wanted. */
-static uint64_t spsc_room(struct lade_spsc *r, uint64_t tail, uint64_t wanted)
+static uint64_t spsc_free(struct lade_spsc *r, uint64_t tail, uint64_t wanted)
 {
     if (tail - r->head_seen + wanted <= r->capacity)
         return wanted;
@@ -101,10 +101,10 @@ static uint64_t spsc_room(struct lade_spsc *r, uint64_t tail, uint64_t wanted)
         lade_pause(PATIENCE);
         head = head_now(r);
     }
-    uint64_t room = r->capacity - (tail - head);
-    if (room >= WORTH_KEEPING)
+    uint64_t free_slots = r->capacity - (tail - head);
+    if (free_slots >= WORTH_KEEPING)
         r->head_seen = head;
-    return room;
+    return free_slots;
 }
 
 /* Returns the number of words from head on: exact, or at least wanted. */
@@ -161,8 +161,8 @@ static int spsc_push_open(struct lade_spsc *r, const uint64_t *word, size_t *cou
         LADE_STEP();
         r->head_seen = atomic_load_explicit(&r->head, memory_order_seq_cst); /* [ring.spsc.left] -> [ring.spsc.leave] */
     }
-    uint64_t room = r->capacity - (tail - r->head_seen);
-    uint64_t n = wanted < room ? wanted : room;
+    uint64_t free_slots = r->capacity - (tail - r->head_seen);
+    uint64_t n = wanted < free_slots ? wanted : free_slots;
     if (n == 0)
         return LADE_FULL;
     for (uint64_t i = 0; i < n; i++)
@@ -221,7 +221,7 @@ int lade_spsc_push(struct lade_spsc *r, uint64_t word)
         return spsc_push_one_open(r, word);
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed); /* only this thread writes it */
 
-    if (spsc_room(r, tail, 1) == 0)
+    if (spsc_free(r, tail, 1) == 0)
         return LADE_FULL;
     r->slot[tail & r->mask] = word;
     spsc_pushed(r, tail + 1);
@@ -247,8 +247,8 @@ size_t lade_spsc_push_many(struct lade_spsc *r, const uint64_t *word, size_t cou
         return spsc_push_open(r, word, &count) == LADE_OK ? count : 0;
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
     uint64_t wanted = count < r->capacity ? count : r->capacity;
-    uint64_t room = spsc_room(r, tail, wanted);
-    uint64_t n = wanted < room ? wanted : room;
+    uint64_t free_slots = spsc_free(r, tail, wanted);
+    uint64_t n = wanted < free_slots ? wanted : free_slots;
 
     for (uint64_t i = 0; i < n; i++)
         r->slot[(tail + i) & r->mask] = word[i];
@@ -306,8 +306,8 @@ static void mpmc_init(struct lade_mpmc *r)
 
 int lade_mpmc_create_sized(struct lade_mpmc **ring, const struct lade_ring_config *config, size_t size)
 {
-    struct lade_ring_config room;
-    const struct lade_ring_config *c = valid_config(config, size, &room);
+    struct lade_ring_config copy;
+    const struct lade_ring_config *c = valid_config(config, size, &copy);
 
     if (!ring || !c || c->handles == 0)
         return LADE_INVALID;
