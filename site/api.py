@@ -119,9 +119,14 @@ def first_sentence(text: str) -> str:
     return line[:end.start() + 1] if end else line
 
 
+def shown(entry: Entry) -> list[str]:
+    """The names of an entry that a user writes."""
+    return [name for name in entry.names if not name.endswith("_sized")] or entry.names
+
+
 def _member(entry: Entry, member: Member, link: Link) -> str:
     ids = "".join(f'<a id="{entry.anchor}.{name}"></a>' for name in member.names)
-    return f"<tr><td>{ids}<code>{coloured(member.code, 'c')}</code></td><td>{described(member.doc, link)}</td></tr>"
+    return f"<tr><td>{ids}<code>{coloured(member.code, 'c').replace(chr(10), '</code><br><code>')}</code></td><td>{described(member.doc, link)}</td></tr>"
 
 
 def _shown(code: str) -> str:
@@ -147,7 +152,7 @@ def _entry(entry: Entry, link: Link) -> str:
     title = "constant" if entry.kind == "enum" else "field"
     if members:
         members = f'<div class="wide" tabindex="0"><table class="members"><thead><tr><th>{title}</th><th></th></tr></thead><tbody>{members}</tbody></table></div>'
-    names = ", ".join(f"<code>{name}</code>" for name in entry.names if not name.endswith("_sized") or len(entry.names) == 1)
+    names = ", ".join(f"<code>{name}</code>" for name in shown(entry))
     return (f'<section class="entry" id="{entry.anchor}">{anchors}<h3>{names}<a class="here" href="#{entry.anchor}" aria-label="link to this name">#</a>'
             f'<span class="kind">{entry.kind}</span></h3><pre class="code"><code>{code}</code></pre>{described(entry.doc, link)}{members}</section>')
 
@@ -158,7 +163,7 @@ def page(header: Header, link: Link, source: str, guide: str) -> str:
     for kind, title in KINDS.items():
         mine = [entry for entry in header.entries if entry.kind == kind]
         if mine:
-            cells = "".join(f'<li><a href="#{entry.anchor}"><code>{next((n for n in entry.names if not n.endswith("_sized")), entry.anchor)}</code></a> '
+            cells = "".join(f'<li><a href="#{entry.anchor}"><code>{"<br>".join(shown(entry))}</code></a> '
                             f"<span>{inline(first_sentence(entry.doc), lambda word: '')}</span></li>" for entry in mine)
             glance.append(f'<h3>{title}</h3><ul class="glance">{cells}</ul>')
     more = f'<p class="where"><code>#include &lt;lade/{header.title}.h&gt;</code> <a href="{source}">the header</a>' + (

@@ -113,7 +113,7 @@ def _names(code: str) -> list[str]:
 def _members(body: str, mark: str) -> list[Member]:
     """Fields or constants between braces, each with the comment on its line or before it; one before it holds up to the next blank line."""
     members: list[Member] = []
-    before, begin, depth, last = "", 0, 0, ""
+    before, begin, depth, shared = "", 0, 0, False
     for token in TOKEN.finditer(body + mark):
         text = token.group()
         if text.startswith("/*"):
@@ -122,9 +122,15 @@ def _members(body: str, mark: str) -> list[Member]:
                 before = plain(text)  # behind the last constant, which has no comma
             elif depth or not gap.strip() and "\n" not in gap and members:
                 if not depth:
-                    members[-1].doc, before = plain(text), ""
+                    if shared and len(members[-1].code.split("\n")) > 1:  # its own, not the one that the field before it has
+                        own = members[-1].code.split("\n")[-1]
+                        members[-1].code = members[-1].code[:-len(own) - 1]
+                        names = _names(own)
+                        members[-1].names = members[-1].names[:-len(names)]
+                        members.append(Member(names, own))
+                    members[-1].doc, before, shared = plain(text), "", False
             elif not gap.strip():
-                before = plain(text)
+                before, shared = plain(text), False
             if not depth and not gap.strip():
                 begin = token.end()
         elif text[0] == "\n":
@@ -138,12 +144,16 @@ def _members(body: str, mark: str) -> list[Member]:
             code = _strip(body[begin:token.start()])
             begin = token.end()
             if code.startswith("union {") or code.startswith("struct {"):
-                last = (body + mark)[token.start() - len(body[:token.start()]):token.start()]
-                inner = last[last.rindex(code.split()[0] + " {") + len(code.split()[0]) + 2:last.rindex("}")]
-                members += _members(inner, mark)
+                inner = body[:token.start()]
+                members += _members(inner[inner.rindex(code.split()[0] + " {") + len(code.split()[0]) + 2:inner.rindex("}")], mark)
             elif code:
                 names = [code.split("=")[0].strip()] if mark == "," else _names(code)
-                members.append(Member(names, code, before))
+                if shared:
+                    members[-1].names += names
+                    members[-1].code += "\n" + code
+                else:
+                    members.append(Member(names, code, before))
+                shared = bool(before)
     return members
 
 
@@ -189,17 +199,24 @@ def parse(path: Path, root: Path) -> Header:
             else:
                 doc, fresh, share = piece, True, False
         elif kind == "trailing":
-            if entries and not entries[-1].doc:
-                entries[-1].doc = piece
+            last = entries[-1]
+            if len(last.names) > 1 and last.kind == "macro":  # its own, not the one above the macros in front of it
+                entries.append(Entry("macro", [last.names.pop()], [last.code.pop()], piece))
+            elif not last.doc:
+                last.doc = piece
         elif kind == "macro":
             name = re.match(r"#define\s+(\w+)(\([^)]*\))?\s*(.*)$", piece, re.S)
             if not name or name.group(1).endswith("_H") or name.group(1).startswith("ARROW_C_") or name.group(1).endswith("_H_"):
                 continue
-            known = next((entry for entry in entries if entry.names[0] == name.group(1)), None)
-            if known:  # the other branch of a condition
+            if any(name.group(1) in entry.names for entry in entries):  # the other branch of a condition
                 continue
             value = " ".join(name.group(3).replace("\\\n", " ").split())
             shown = f"#define {name.group(1)}{name.group(2) or ''}" + (f" {value}" if value and len(value) < 80 else "")
+            if doc and not fresh and entries[-1].kind == "macro":
+                entries[-1].names.append(name.group(1))
+                entries[-1].code.append(shown)
+                continue
+            fresh = False
             entries.append(Entry("macro", [name.group(1)], [shown], doc))
         else:
             entry = _entry(piece)

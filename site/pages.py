@@ -42,11 +42,6 @@ class Page:
     wide: bool = False
 
 
-def shown(entry: headers.Entry) -> str:
-    """The names of an entry that a user writes."""
-    return ", ".join(name for name in entry.names if not name.endswith("_sized")) or entry.anchor
-
-
 def relative(address: str, origin: str) -> str:
     """A link from one page of the site to another place in it."""
     path, mark, anchor = address.partition("#")
@@ -152,7 +147,7 @@ class Site:
                 self.faults.append(f"docs/README.md lists docs/{name}, which is not there")
                 continue
             address = {"README.md": "guide/index.html", "museum.md": "museum/index.html"}.get(name, f"guide/{name[:-3]}.html")
-            self.add(Page(address, "Guide" if name == "README.md" else titles[name], origin=f"docs/{name}", group=listed[name]))
+            self.add(Page(address, "Guide" if name == "README.md" else titles[name], origin=f"docs/{name}", group=listed[name], wide=name == "museum.md"))
             if name in ("README.md", "museum.md"):
                 continue
             if self.groups[-1][0] != listed[name]:
@@ -208,7 +203,7 @@ class Site:
             guide = next((p.address for p in self.pages.values() if p.origin == f"docs/{header.title}.md"), "")
             page.body = api.page(header, lambda word, page=page: self.mentioned(page, word), relative(self.shown_source(header.path), page.address),
                                  relative(guide, page.address) if guide else "")
-            page.headings = [(1, "", header.title), *((3, e.anchor, shown(e)) for e in header.entries)]
+            page.headings = [(1, "", header.title), *((3, e.anchor, ', '.join(api.shown(e))) for e in header.entries)]
         self.pages["api/index.html"].body = api.index(self.headers)
 
     def shown_source(self, path: str) -> str:
@@ -359,7 +354,7 @@ class Site:
                 header = next(h for h in self.headers if h.path == page.origin)
                 rows.append([header.title, page.address, "API", f"<lade/{header.title}.h> {header.contract}"])
                 for entry in header.entries:
-                    rows.append([shown(entry), f"{page.address}#{entry.anchor}", "API", entry.doc])
+                    rows.append([', '.join(api.shown(entry)), f"{page.address}#{entry.anchor}", "API", entry.doc])
                     rows += [[name if entry.kind == "enum" else f"{entry.anchor}.{name}", f"{page.address}#{entry.anchor}.{name}", "API", member.doc]
                              for member in entry.members for name in member.names]
                 continue

@@ -5,7 +5,7 @@
 Opens every page of SITE from disk in a headless Chromium that has no network, at 1280 and 360 pixels, dark and light. The console must
 stay empty, nothing may be requested that is not a file of SITE, and no request fails; nothing is wider than the window, no
 text is cut, words and background differ enough; the search finds names, sections and bugs, its results lead to pages,
-and the programs of the course open in the lab.
+and the programs of course and museum open in the lab.
 --only checks the pages whose address matches; --sources N every Nth of those that show a source file; --pictures draws these pages in both windows, light and dark, and checks nothing.
 """
 import argparse
@@ -151,16 +151,18 @@ def pictures(tab, site, folder, wanted):
     folder.mkdir(parents=True, exist_ok=True)
     for name in wanted:
         name, _, words = name.partition("?")
-        tab.open((site / name).as_uri())
+        path, mark, anchor = name.partition("#")
         for width in WIDTHS:
             for dark in (False, True):
                 tab.window(width, dark)
+                tab.open("about:blank")
+                tab.open((site / path).as_uri() + mark + anchor)
                 if words == "menu":
                     tab.value("document.body.classList.add('menu')")
                 elif words:
                     tab.value(SEARCH % json.dumps(words))
                 shot = tab.call("Page.captureScreenshot")
-                file = re.sub(r"\W+", "-", name.removesuffix(".html") + ("-" + words if words else "")) + f"-{width}-{'dark' if dark else 'light'}.png"
+                file = re.sub(r"\W+", "-", name.replace(".html", "") + ("-" + words if words else "")) + f"-{width}-{'dark' if dark else 'light'}.png"
                 (folder / file).write_bytes(base64.b64decode(shot["data"]))
 
 
@@ -205,8 +207,8 @@ def check_search(tab, site):
 
 
 def check_course(tab, site):
-    """Each link of a chapter into the lab opens its program, and the lab lists outcomes."""
-    for chapter in sorted((site / "course").glob("*.html")):
+    """Each link of a chapter, or of the museum, into the lab opens its program, and the lab lists outcomes."""
+    for chapter in [*sorted((site / "course").glob("*.html")), site / "museum/index.html"]:
         targets = re.findall(r'href="([^"]*lab/index\.html#[^"]+)"', chapter.read_text(encoding="utf-8"))
         for target in dict.fromkeys(targets):
             tab.open("about:blank")
