@@ -18,8 +18,8 @@
 LADE_BEGIN
 
 /* The version of the headers, in three numbers. */
-#define LADE_VERSION_MAJOR 0
-#define LADE_VERSION_MINOR 1
+#define LADE_VERSION_MAJOR 1
+#define LADE_VERSION_MINOR 0
 #define LADE_VERSION_PATCH 0
 
 /* One number that increases with each version: 1.2.3 is 10203. */
