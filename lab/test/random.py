@@ -36,7 +36,7 @@ def program(rng):
 
     def place(regs):
         if rng.random() < 0.15:
-            return "a[%s]" % ("%s %% 2" % rng.choice(regs) if regs and rng.random() < 0.5 else rng.randint(0, 1))
+            return "a[%s]" % ("%s & 1" % rng.choice(regs) if regs and rng.random() < 0.5 else rng.randint(0, 1))
         return rng.choice(atomics)
 
     def statement(regs, depth):
