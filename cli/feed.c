@@ -29,7 +29,9 @@ static void help(void)
         "  megatron:PREFIX[,samples=documents|sequences]\n"
         "  tfrecord:FILES, tar:FILES, each with "
         "[,field=NAME[:TYPE[:SHAPE]]...][,label=NAME][,classes=N][,size=HEIGHTxWIDTH]\n"
-        "  npz:FILE[,field=NAME...][,label=NAME][,unpacked=N]");
+        "  parquet:FILES[,field=NAME[:image]...][,label=NAME][,classes=N][,nulls=fail|skip|fill][,window=K]\n"
+        "    tfrecord, tar and parquet also take [,index=auto|yes|no]: whether an index file is read and written\n"
+        "  npz:FILE[,field=NAME...][,label=NAME][,key=NAME][,group=NAME][,unpacked=N]");
     puts(
         "\n"
         "mixtures, in place of SOURCE\n"
