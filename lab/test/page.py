@@ -8,7 +8,9 @@ and its cheat sheet must be one printed page. FOLDER receives pictures of both w
 import base64
 import json
 import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import course
@@ -51,7 +53,8 @@ PROBE = r"""
     seen.push(["sb", table(), kinds, get("sentence").innerText]);
     get("on").click(); get("on").click();
     seen.push(["step", get("values").innerText, document.querySelectorAll("#picture .event.later").length > 0]);
-    seen.push(["c", (await press("export")).includes("atomic_store_explicit(&v_x, 1, memory_order_relaxed)")]);
+    await press("export");
+    seen.push(["c", get("answer").querySelector("pre").textContent]);
     get("share").click();
     seen.push(["link", decodeURIComponent(location.hash.slice(1)) === get("text").value]);
     await type("atomic int x;\nthread { store(y, 1, relaxed); }\n");
@@ -103,6 +106,23 @@ def classical():
     return [(name, litmus.as_lab(litmus.with_orders(test, "relaxed", "relaxed"))) for name, test in litmus.TESTS.items()]
 
 
+def explored(source):
+    """The outcomes of exported C by verify/explore."""
+    with tempfile.TemporaryDirectory() as tmp:
+        Path(tmp, "lab.c").write_text(source)
+        subprocess.run([course.ROOT / "verify/explore", "--outcomes", "--quiet", "--json", tmp + "/json", tmp + "/lab.c"], stdout=subprocess.DEVNULL, check=True)
+        return sorted(o["outcome"].strip() for o in json.loads(Path(tmp, "json").read_text())["outcomes"])
+
+
+def dark(page):
+    """The page follows the wish for dark colours."""
+    with opened(page, 360) as evaluate:
+        for scheme, least, most in (("light", 600, 765), ("dark", 0, 200)):
+            evaluate.browser("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            colour = evaluate("getComputedStyle(document.body).backgroundColor")
+            assert least <= sum(map(int, re.findall(r"\d+", colour)[:3])) <= most, (scheme, colour)
+
+
 def exercises():
     return [(path.name, path.read_text()) for path in sorted(course.COURSE.glob("*-?*.lab"))]
 
@@ -135,7 +155,8 @@ def judge(found):
     table, kinds, sentence = found["sb"]
     assert [row[1:] for row in table[1:]] == [["1", "1", "1", "–"], ["1", "1", "1", "1"], ["1", "1", "1", "1"], ["1", "1", "1", "1"]], table
     assert "fr fr" in kinds and "old value" in sentence, (kinds, sentence)
-    assert found["step"][1] and found["c"][0] and found["link"][0], found
+    assert found["step"][1] and found["link"][0], found
+    assert explored(found["c"][0]) == [row[0] for row in table[1:]], found["c"]
     assert found["text"] == ["Line 2, column 16: no shared variable has this name.", "y"], found["text"]
     assert "too large" in found["large"][0], found["large"]
     assert found["grade"] == GRADES, found["grade"]
@@ -153,6 +174,7 @@ def main():
     elsewhere = re.search(r"https?:|@import|<link|<img|\bsrc=|fetch\(", page.replace("http://www.w3.org/2000/svg", ""))
     assert not elsewhere, f"it loads something: {elsewhere}"
     sheet()
+    dark(Path(sys.argv[1]))
     first, probe = {}, PROBE.replace("LITMUS", json.dumps(classical())).replace("EXERCISES", json.dumps(exercises()))
     for width in (1280, 360):
         found = drive(Path(sys.argv[1]), width, probe, f"{sys.argv[2]}/lab-{width}.png" if len(sys.argv) > 2 else None)
