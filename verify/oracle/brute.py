@@ -71,17 +71,45 @@ def members(events, test):
     return sum(1 << i for i, e in enumerate(events) if test(e))
 
 
-def events_of(program, success):
+def by_value(ins):
+    """An instruction whose location depends on what an earlier load has read."""
+    return ins[0] in ("load", "store") and isinstance(ins[1], tuple)
+
+
+def locations(program):
+    accesses = [i for code in program for i in code if i[0] not in ("fence", "lock", "unlock", "trylock")]
+    locs = {i[1] for i in accesses if not by_value(i)} | {x for x in (0, 1) if any(map(by_value, accesses))}
+    return sorted(locs) + ["m"] * any(i[0] in ("lock", "trylock") for code in program for i in code)
+
+
+def settled(program, success, chosen):
+    """The program when trylocks go as `success` states and locations are the chosen ones."""
+    def settle(t, i, ins):
+        if by_value(ins):
+            return (ins[0], chosen[t, i]) + ins[2:]
+        if ins[0] == "trylock":
+            return ("lock",) if success[t, i] else ("load", "m", "relaxed")
+        return ("nothing",) if ins[0] == "unlock" and ins[1:] and not success[t, ins[1]] else ins
+    return [[settle(t, i, ins) for i, ins in enumerate(code)] for t, code in enumerate(program)]
+
+
+def as_settled(program, events, success, chosen):
+    """Whether the values agree with that."""
+    value = {e.ins: e.value for e in events if e.ins}
+    return all((value[k] == 0) == success[k] for k in success if program[k[0]][k[1]][0] == "trylock") and \
+        all(value[t, program[t][i][1][1]] & 1 == x for (t, i), x in chosen.items())
+
+
+def events_of(program, success, locs):
     """Events of the program when the compare-exchanges go as `success` states, and program order."""
-    locs = sorted({i[1] for code in program for i in code if i[0] not in ("fence", "lock", "unlock")})
-    if any(i[0] == "lock" for code in program for i in code):
-        locs.append("m")
     events = [Event("W", -1, x, None, 0) for x in locs]
     sb = []
     for t, code in enumerate(program):
         before = list(range(len(locs)))
         for i, ins in enumerate(code):
             new = []
+            if ins[0] == "nothing":
+                continue
             if ins[0] == "fence":
                 new.append(Event("F", t, None, ins[1]))
             elif ins[0] == "load":
@@ -104,7 +132,7 @@ def events_of(program, success):
                 events.append(e)
                 sb += [(p, n) for p in before]
                 before.append(n)
-    return events, relation(sb, len(events)), locs
+    return events, relation(sb, len(events))
 
 
 def values(program, events, rf, order, wanted):
@@ -228,18 +256,24 @@ def explore(program, limit=None, model="rc11", wanted=None, stuck=()):
     """(number of consistent executions, set of outcomes); None when there are more candidates than the limit.
     wanted: {(thread, instruction): value it must read}; stuck: (reads, wanted) of iterations that must not end."""
     wanted = wanted or {}
-    cas = [(t, i) for t, code in enumerate(program) for i, ins in enumerate(code) if ins[0] == "cas"]
-    regs = [(t, i) for t, code in enumerate(program) for i, ins in enumerate(code) if ins[0] in ("load", "add", "xchg", "cas")]
+    where = [(t, i, ins) for t, code in enumerate(program) for i, ins in enumerate(code)]
+    cas = [(t, i) for t, i, ins in where if ins[0] in ("cas", "trylock")]
+    tried_locks = [(t, i) for t, i, ins in where if ins[0] == "trylock"]
+    dependent, locs = [(t, i) for t, i, ins in where if by_value(ins)], locations(program)
+    regs = [(t, i) for t, i, ins in where if ins[0] in ("load", "add", "xchg", "cas", "trylock")]
     count, outcomes, tried = 0, set(), 0
     original = program
     if model in ("sc", "tso"):
         program = strengthen(program)
-    for flags in product([False, True], repeat=len(cas)):
-        events, sb, locs = events_of(program, dict(zip(cas, flags)))
+    whole = program
+    for flags in product(*[[False, True]] * len(cas), *[[0, 1]] * len(dependent)):
+        success, chosen = dict(zip(cas, flags)), dict(zip(dependent, flags[len(cas):]))
+        program = settled(whole, success, chosen)
+        events, sb = events_of(program, success, locs)
         n = len(events)
         reads = [e for e in range(n) if events[e].kind == "R"]
         sources = [[w for w in range(n) if events[w].kind == "W" and events[w].loc == events[r].loc] for r in reads]
-        strict = events_of(original, dict(zip(cas, flags)))[0]
+        strict = events_of(settled(original, success, chosen), success, locs)[0]
         drains = {e for e in range(n) if strict[e].kind == "W" and strict[e].order == "seq_cst"}
         size = 1
         for s in sources:
@@ -250,7 +284,7 @@ def explore(program, limit=None, model="rc11", wanted=None, stuck=()):
         for choice in product(*sources):
             rf = dict(zip(reads, choice))
             order = topological(union(sb, relation([(w, r) for r, w in rf.items()], n)))
-            if order is None or not values(program, events, rf, order, wanted):
+            if order is None or not values(program, events, rf, order, wanted) or not as_settled(whole, events, success, chosen):
                 continue
             hb = happens_before(events, sb, rf)
             if not irreflexive(hb):
@@ -265,5 +299,6 @@ def explore(program, limit=None, model="rc11", wanted=None, stuck=()):
                     continue
                 count += 1
                 got = {events[r].ins: 100 if events[r].spurious else events[r].value for r in reads}
+                got.update((k, int(success[k])) for k in tried_locks)
                 outcomes.add(tuple([got[r] for r in regs] + [events[l[0][-1]].value for x, l in zip(locs, lines) if x != "m"]))
     return count, outcomes

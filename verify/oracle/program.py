@@ -3,7 +3,8 @@
 
 An instruction is a tuple: ("load", loc, order), ("store", loc, value, order), ("add", loc, value, order),
 ("xchg", loc, value, order), ("cas", loc, expected, desired, order, fail_order, weak), ("fence", order),
-("lock",), ("unlock",). Every read goes into a separate register.
+("lock",), ("unlock",), ("trylock",), ("unlock", i): if the trylock of instruction i has succeeded. Every read goes into a separate
+register. A location ("at", i) is 0 or 1, by the lowest bit of what the load of instruction i has read.
 """
 import random
 
@@ -13,10 +14,23 @@ ORDERS = {
     "rmw": ["relaxed", "acquire", "release", "acq_rel", "seq_cst"],
     "fence": ["acquire", "release", "acq_rel", "seq_cst"],
 }
-READS = ("load", "add", "xchg", "cas")
+READS = ("load", "add", "xchg", "cas", "trylock")
+TYPES = ("int", "unsigned char", "short")  # of a program's locations, which are neighbours
 
 
-def generate(rng, weak=False, mutex=False, most=10):
+def by_values(rng, code):
+    """Some loads and stores of a thread go where an earlier load points to, some locks are only tried."""
+    loads = []
+    for i, ins in enumerate(code):
+        if ins[0] in ("load", "store") and loads and rng.random() < 0.8:
+            code[i] = (ins[0], ("at", rng.choice(loads))) + ins[2:]
+        if ins[0] == "lock" and rng.random() < 0.6:
+            code[i], code[code.index(("unlock",), i)] = ("trylock",), ("unlock", i)
+        if ins[0] == "load":
+            loads.append(i)
+
+
+def generate(rng, weak=False, mutex=False, values=False, most=10):
     threads = rng.choice([2, 2, 3, 3, 4])
     total = rng.randint(threads, most)
     places = rng.choice([1, 2, 2, 3])
@@ -48,7 +62,11 @@ def generate(rng, weak=False, mutex=False, most=10):
                 j = rng.randint(i, len(t))
                 t.insert(j, ("unlock",))
                 t.insert(i, ("lock",))
-    return program if locations(program) else generate(rng, weak, mutex, most)  # fences alone show nothing
+    for t in program if values else ():
+        if rng.random() < 0.6:
+            t.insert(0, ("load", rng.randrange(places), order("load")))
+        by_values(rng, t)
+    return program if locations(program) else generate(rng, weak, mutex, values, most)  # fences alone show nothing
 
 
 def registers(program):
@@ -56,17 +74,20 @@ def registers(program):
 
 
 def locations(program):
-    return sorted({ins[1] for code in program for ins in code if ins[0] not in ("fence", "lock", "unlock")})
+    named = {ins[1] for code in program for ins in code if ins[0] not in ("fence", "lock", "unlock", "trylock")}
+    return sorted({x for x in named if not isinstance(x, tuple)} | ({0, 1} if any(isinstance(x, tuple) for x in named) else set()))
 
 
 def statement(ins, reg, ref="&%s"):
     """One instruction as C11; ref gives the address of a location."""
     k = ins[0]
+    if k == "trylock":
+        return "%s = pthread_mutex_trylock(&m) == 0;" % reg
     if k in ("lock", "unlock"):
-        return "pthread_mutex_%s(&m);" % k
+        return "%spthread_mutex_%s(&m);" % ("if (r%d) " % ins[1] if ins[1:] else "", k)
     if k == "fence":
         return "atomic_thread_fence(memory_order_%s);" % ins[1]
-    x = ref % ("x%d" % ins[1])
+    x = "(r%d & 1 ? %s : %s)" % (ins[1][1], ref % "x1", ref % "x0") if isinstance(ins[1], tuple) else ref % ("x%d" % ins[1])
     if k == "load":
         return "%s = atomic_load_explicit(%s, memory_order_%s);" % (reg, x, ins[2])
     if k == "store":
@@ -80,7 +101,8 @@ def statement(ins, reg, ref="&%s"):
 def as_c(program, name, loops=()):
     """A C function `name` that runs the program and prints its outcome; state is kept in a separate struct.
     loops: (thread, first, last, {instruction: value}), instructions that are repeated until they read these values."""
-    out = ["static struct { _Atomic int %s; } %s_s;" % (", ".join("x%d" % x for x in range(3)), name)]
+    kind = TYPES[sum(map(len, program)) % len(TYPES)]
+    out = ["static struct { _Atomic %s %s; } %s_s;" % (kind, ", ".join("x%d" % x for x in range(3)), name)]
     regs = registers(program)
     for t, i in regs:
         out.append("static int %s_r%d_%d;" % (name, t, i))
@@ -92,9 +114,9 @@ def as_c(program, name, loops=()):
             reg = "r%d" % i
             out += ["    for (;;) {" for loop in loops if loop[:2] == (t, i)]
             if ins[0] == "cas":
-                out.append("    { int e = %d; bool ok = atomic_compare_exchange_%s_explicit(%s, &e, %d, memory_order_%s, "
+                out.append("    { %s e = %d; bool ok = atomic_compare_exchange_%s_explicit(%s, &e, %d, memory_order_%s, "
                            "memory_order_%s); %s = ok ? %d : e; if (!ok && e == %d) %s = 100; }" %
-                           (ins[2], "weak" if ins[6] else "strong", ref % ("x%d" % ins[1]), ins[3], ins[4], ins[5], reg,
+                           (kind, ins[2], "weak" if ins[6] else "strong", ref % ("x%d" % ins[1]), ins[3], ins[4], ins[5], reg,
                             ins[2], ins[2], reg))
             else:
                 out.append("    " + statement(ins, reg, ref))
@@ -122,11 +144,13 @@ HEADER = ("#include <pthread.h>\n#include <stdatomic.h>\n#include <stdbool.h>\n#
 def cxx_statement(ins, i, where):
     """One instruction as C++; its result goes to ri."""
     k = ins[0]
+    if k == "trylock":
+        return "r%d = m.try_lock();" % i
     if k in ("lock", "unlock"):
-        return "m.%s();" % k
+        return "%sm.%s();" % ("if (r%d) " % ins[1] if ins[1:] else "", k)
     if k == "fence":
         return "std::atomic_thread_fence(std::memory_order_%s);" % ins[1]
-    x, order = where % ins[1], "std::memory_order_%s"
+    x, order = where % ("(r%d & 1)" % ins[1][1] if isinstance(ins[1], tuple) else ins[1]), "std::memory_order_%s"
     if k == "load":
         return "r%d = %s.load(%s);" % (i, x, order % ins[2])
     if k == "store":
@@ -141,7 +165,7 @@ def as_cxx(program, name):
     """The same function in C++: std::atomic or atomic_ref, std::thread with lambdas, std::mutex."""
     regs, refs = registers(program), len(program) % 2
     out = ["static %s %s_x[3];" % ("int" if refs else "std::atomic<int>", name)]
-    where = ("std::atomic_ref<int>(%s_x[%%d])" if refs else "%s_x[%%d]") % name
+    where = ("std::atomic_ref<int>(%s_x[%%s])" if refs else "%s_x[%%s]") % name
     out.append('extern "C" int %s()\n{' % name)
     out += ["    int r%d_%d = 0;" % r for r in regs]
     for t, code in enumerate(program):
