@@ -367,8 +367,24 @@ def digits_everywhere():
     return f"{len(sources)} sources, 2 parts, 2 epochs"
 
 
+def index_files():
+    """tar and TFRecord: the same samples from files with an index as without, those of the checks before"""
+    sources = [f"tar:{path('packed.tar')}", f"tar:{path('packed.tar.gz')}", f"tfrecord:{path('packed.tfrecord')}",
+               f"tar:{path('pictures.tar')},size=12x16", f"tfrecord:{path('pictures.tfrecord')},size=12x16",
+               f"tar:{path('digits.tar')},field=bin:u8:64,field=cls,field=id.cls,label=cls,key=id.cls",
+               f"tfrecord:{path('digits.tfrecord')},field=pixels:u8:64,field=label,field=id,key=id"]
+    for source in sources:
+        whole = run(source)
+        for use in ("written", "read"):
+            words = [LADE, "inspect", source + ",index=yes", "--check", "--json", "-"]
+            found = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+            assert found["index_use"] == use, (source, found["index_use"])
+            assert run(source + ",index=yes") == whole, (source, use)
+    return f"{len(sources)} sources"
+
+
 for function in (tfrecord_numbers, tfrecord_images, tar_samples, compressed, gzip_idx, zstd_everywhere, scaled_images, npz_arrays,
-                 npz_groups, tokens, digits_everywhere):
+                 npz_groups, tokens, digits_everywhere, index_files):
     if function is zstd_everywhere and not shutil.which("zstd"):
         print("  SKIP  files of zstd: there is no command zstd", flush=True)
         counts["SKIP"] += 1

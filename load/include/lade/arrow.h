@@ -15,7 +15,7 @@
  *
  * Threads      as for all sources. Functions of a stream, and reopen, are called by one thread at a time, not always
  *              the same. Different record batches may be released by several threads at once. Windows: reading takes a
- *              lock, once for up to 64 samples of a batch, and holds it while it calls the producer: a thread that
+ *              lock, twice for up to 64 samples of a batch, and holds it while it calls the producer: a thread that
  *              stops inside the producer stops all readers of the source, which a loader's replacement of late workers
  *              does not cure.
  * Memory       kept whole: what the producer has allocated, about 400 bytes for each column of each record batch, the

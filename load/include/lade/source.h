@@ -11,7 +11,7 @@
  * process, as with every use of mmap.
  *
  * Threads      any number of threads may read one source concurrently; opening and closing: one thread.
- * Progress     reading takes no lock, except of parquet (once for up to 64 samples of a batch; see arrow.h). It waits
+ * Progress     reading takes no lock, except of parquet (twice for up to 64 samples of a batch; see arrow.h). It waits
  *              for the disk where the bytes are not in memory.
  * Memory       in-memory arrays, CIFAR, IDX, npy and records: nothing per sample, files are mapped.
  *              synthetic: 128 KiB and twice the bytes of a sample (2 MiB at most), nothing per sample.
