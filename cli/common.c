@@ -17,12 +17,31 @@ bool take_number(const char *command, const char *option, const char *text, uint
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno || value < least || value > most) {
-        print_error("%s: --%s takes a number from %llu to %llu, not '%s'", command, option, (unsigned long long)least,
-                    (unsigned long long)most, text);
+        if (most == UINT64_MAX)
+            print_error("%s: --%s takes a number of at least %llu, not '%s'", command, option,
+                        (unsigned long long)least, text);
+        else
+            print_error("%s: --%s takes a number from %llu to %llu, not '%s'", command, option,
+                        (unsigned long long)least, (unsigned long long)most, text);
         return false;
     }
     *to = value;
     return true;
+}
+
+bool take_word(const char *command, const char *option, const char *text, const char *const *words, int *to)
+{
+    char all[256] = "";
+    size_t size = 0;
+
+    for (*to = 0; words[*to]; ++*to) {
+        if (!strcmp(text, words[*to]))
+            return true;
+        const char *between = *to == 0 ? "" : words[*to + 1] ? ", " : " or ";
+        size += (size_t)snprintf(all + size, sizeof all - size, "%s%s", between, words[*to]);
+    }
+    print_error("%s: --%s takes %s, not '%s'", command, option, all, text);
+    return false;
 }
 
 int source_trouble(const char *command, const struct lade_error *error)

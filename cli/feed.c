@@ -163,15 +163,6 @@ static bool take_numbers(const char *option, const char *text, bool above_zero, 
         option, above_zero ? "numbers above zero with commas between them" : "numbers with commas between them", all);
 }
 
-static bool take_word(const char *option, const char *text, const char *const *words, int *to)
-{
-    for (*to = 0; words[*to]; ++*to)
-        if (!strcmp(text, words[*to]))
-            return true;
-    print_error("feed: --%s does not know '%s'", option, text);
-    return false;
-}
-
 enum { DEPTH_MAX = 64 }; /* batches on the device */
 
 enum {
@@ -341,11 +332,11 @@ static bool take_other(struct feed_options *o, int which)
         return good && (o->shard < o->shards || complain(name, "R/N with R below N", optarg));
     case PACK_LONGER:
         o->longer_given = true;
-        good = take_word(name, optarg, longer, &picked);
+        good = take_word("feed", name, optarg, longer, &picked);
         o->pack_longer = (enum lade_longer)picked;
         return good;
     case FAULT:
-        good = take_word(name, optarg, faults, &picked);
+        good = take_word("feed", name, optarg, faults, &picked);
         o->fault = (enum lade_fault)picked;
         return good;
     case SPLIT:
@@ -365,17 +356,17 @@ static bool take_other(struct feed_options *o, int which)
     case DEVIATION:
         return take_numbers(name, optarg, true, t->deviation, &t->deviations);
     case LAYOUT:
-        return take_word(name, optarg, layouts, &t->layout);
+        return take_word("feed", name, optarg, layouts, &t->layout);
     case CONSUMER:
         o->consumer = optarg;
-        return take_word(name, optarg, consumers, &picked);
+        return take_word("feed", name, optarg, consumers, &picked);
     case DEVICE:
         o->device = optarg;
-        return take_word(name, optarg, devices, &picked);
+        return take_word("feed", name, optarg, devices, &picked);
     case MIX:
         return feed_mix_take(o, optarg);
     case MIX_END:
-        return take_word(name, optarg, ends, &o->mix_end);
+        return take_word("feed", name, optarg, ends, &o->mix_end);
     case RATE:
         o->rate = strtod(optarg, &end);
         return (*optarg && !*end && o->rate > 0 && isfinite(o->rate)) || complain(name, "a number above zero", optarg);

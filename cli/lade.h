@@ -25,6 +25,9 @@ int synth_main(int argc, char **argv);
 bool take_number(const char *command, const char *option, const char *text, uint64_t least, uint64_t most,
                  uint64_t *to);
 
+/* The number of a word among those of an option, which end with NULL; false after a message that lists them. */
+bool take_word(const char *command, const char *option, const char *text, const char *const *words, int *to);
+
 /* The exit code for an error of a source, after a message. */
 int source_trouble(const char *command, const struct lade_error *error);
 

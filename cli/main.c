@@ -50,9 +50,14 @@ int main(int argc, char **argv)
         puts("lade " LADE_VERSION);
         return printed(argv[1], EXIT_DONE);
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return printed(argv[1], commands[i].main(argc - 1, argv + 1));
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (!strcmp(argv[1], commands[i].name)) {
+            char name[32]; /* which getopt_long() puts before its messages */
+            (void)snprintf(name, sizeof name, "lade %s", commands[i].name);
+            argv[1] = name;
+            return printed(commands[i].name, commands[i].main(argc - 1, argv + 1));
+        }
+    }
     fprintf(stderr, "lade: there is no subcommand '%s'; lade --help lists them\n", shown(argv[1]));
     return EXIT_USAGE;
 }

@@ -123,18 +123,6 @@ static bool take_name(struct options *o, unsigned i, const char *text)
     return true;
 }
 
-static bool choice(const char *name, const char *text, const char *const *words, int *to)
-{
-    for (int i = 0; words[i]; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *to = i;
-            return true;
-        }
-    }
-    print_error("split: --%s does not know '%s'", name, text);
-    return false;
-}
-
 /* In the order of enum given. */
 static const struct option option_names[] = {
     {"table", 1, 0, TABLE},       {"weights", 1, 0, WEIGHTS}, {"folds", 1, 0, FOLDS}, {"names", 1, 0, NAMES},
@@ -189,19 +177,19 @@ static bool parse(struct options *o, int argc, char **argv)
                 o->weight[i] = 1;
             break;
         case RULE:
-            good = choice("rule", optarg, rules, &picked);
+            good = take_word("split", "rule", optarg, rules, &picked);
             o->config.rule = (enum lade_split_rule)picked;
             break;
         case STORE:
-            good = choice("store", optarg, stores, &picked);
+            good = take_word("split", "store", optarg, stores, &picked);
             o->config.store = (enum lade_split_store)picked;
             break;
         case CONTENT:
-            good = choice("content", optarg, contents, &picked);
+            good = take_word("split", "content", optarg, contents, &picked);
             o->config.content = (enum lade_split_content)picked;
             break;
         case CONFLICT:
-            good = choice("conflict", optarg, conflicts, &picked);
+            good = take_word("split", "conflict", optarg, conflicts, &picked);
             o->config.conflict = (enum lade_split_conflict)picked;
             break;
         case SEED:
@@ -268,7 +256,7 @@ int split_main(int argc, char **argv)
     int code;
 
     if (!parse(&o, argc, argv))
-        return wrong_use("an option is wrong");
+        return fputs("lade split --help shows the options\n", stderr), EXIT_USAGE;
     int left = argc - optind; /* including the command */
     char **rest = argv + optind;
     if (left < 1 || strcmp(rest[0], command) != 0)
