@@ -11,7 +11,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "e
 
 
 def run(*command):
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDEVMODE": "", "JAX_PLATFORMS": "cpu"}
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDEVMODE": "", "JAX_PLATFORMS": "cpu", "RAY_AUTH_MODE": "disabled"}
     run = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment)
     if run.returncode != 0:
         raise AssertionError(run.stdout + run.stderr)
@@ -19,9 +19,9 @@ def run(*command):
 
 
 class Example:
-    def check(self, name, pattern):
+    def check(self, name, pattern, *args):
         """The numbers of the line that the program prints."""
-        output = run(os.path.join(FOLDER, name))
+        output = run(os.path.join(FOLDER, name), *args)
         match = re.fullmatch(pattern + "\n", output)
         self.assertTrue(match, output)
         return [float(number.replace(",", "")) for number in match.groups()]
@@ -66,6 +66,25 @@ class Elastic(Example, unittest.TestCase):
 class Jax(Example, unittest.TestCase):
     def test_digits(self):
         self.check_digits("digits_jax.py")
+
+
+class OfEngines(Example):
+    def check_split(self, engine):
+        tables, items = self.check("split_engines.py", engine + r": (\d+) tables, ([\d,]+) items, .* %: as in one process", engine)
+        self.assertGreater(tables, 1)
+        self.assertEqual(items, 200_000)
+
+
+# imports: --full ray
+class Ray(OfEngines, unittest.TestCase):
+    def test_split(self):
+        self.check_split("ray")
+
+
+# imports: --full dask
+class Dask(OfEngines, unittest.TestCase):
+    def test_split(self):
+        self.check_split("dask")
 
 
 if __name__ == "__main__":
