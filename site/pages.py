@@ -88,6 +88,11 @@ class Site:
         if path in ("lab", "lab/lab.html"):
             return "lab/index.html"
         file = self.root / path
+        if file.suffix == ".html" and file.parent == self.root / COURSE and file.exists():  # a page as it is
+            address = f"course/{file.name}"
+            (self.out / "course").mkdir(parents=True, exist_ok=True)
+            (self.out / address).write_bytes(file.read_bytes())
+            return address
         if not file.exists():
             raise Fault(f"there is no {path}")
         self.sources.setdefault(path, f"source/{path}" + ("/index.html" if file.is_dir() else ".html"))
