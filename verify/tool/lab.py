@@ -2,6 +2,7 @@
 """The lab's engine as a command: built once for its sources, then run on programs in the lab's language (docs/lab.md)."""
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -27,6 +28,7 @@ class TooLarge(Refused):
     pass
 
 
+@functools.lru_cache(maxsize=None)
 def build() -> str:
     """The path of lade-lab: $LADE_LAB_ENGINE, or in the cache."""
     if os.environ.get("LADE_LAB_ENGINE"):
