@@ -281,6 +281,24 @@ def index_files():
     assert inspect("parquet:" + path("fixed.parquet") + ",index=yes")[1]["index_use"] == "none", "nothing is scanned"
 
 
+def index_instead_of_data():
+    """Parquet: a file with an index is opened without reading its pages, here since they are damaged"""
+    rows = pa.table({"list": [list(range(i % 7)) for i in range(20000)]})
+    pq.write_table(rows, path("pages.parquet"), row_group_size=1000, compression="none")
+    source = "parquet:" + path("pages.parquet")
+    assert inspect(source + ",index=yes")[1]["index_use"] == "written"
+    at = os.stat(path("pages.parquet"))
+    with open(path("pages.parquet"), "r+b") as file:
+        file.seek(4)
+        file.write(b"\xff" * (at.st_size // 2))
+    os.utime(path("pages.parquet"), ns=(at.st_atime_ns, at.st_mtime_ns))
+    words = [LADE, "inspect", source + ",index=yes", "--samples", "0"]
+    opened = subprocess.run(words, capture_output=True, text=True)
+    assert opened.returncode == 0 and "read from" in opened.stdout and "list i64 up to 6" in opened.stdout, opened
+    refused(source + ",index=no", "row group 0")
+    refused(source + ",index=yes", "row group 0")
+
+
 def index_of_names_and_images():
     """Parquet: names of a dictionary and the size of images come from the index file, too"""
     source = "parquet:" + path("animals.parquet") + ",field=image.bytes:image,field=animal,label=animal"
@@ -310,8 +328,8 @@ def errors():
     refused("parquet:" + path("bad.parquet"), "row group")
 
 
-for test in (every_type, nulls, dictionaries, described, scaled_images, index_files, index_of_names_and_images, same_batches,
-             shuffle, errors):
+for test in (every_type, nulls, dictionaries, described, scaled_images, index_files, index_instead_of_data,
+             index_of_names_and_images, same_batches, shuffle, errors):
     check(test)
 print(f"{counts['PASS']} passed, {counts['FAIL']} failed, 0 skipped")
 sys.exit(1 if counts["FAIL"] else 0)
