@@ -31,6 +31,15 @@ static int add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type)
     return *type ? PyModule_AddType(module, *type) : -1;
 }
 
+static int add_exchange_table(PyTypeObject *type)
+{
+    PyObject *table = package_exchange_table();
+    const int status = table ? PyObject_SetAttrString((PyObject *)type, "__dlpack_c_exchange_api__", table) : -1;
+
+    Py_XDECREF(table);
+    return status;
+}
+
 /* The types are one per process: a second interpreter is refused. */
 static int execute(PyObject *module)
 {
@@ -44,6 +53,7 @@ static int execute(PyObject *module)
     if (add_type(module, &package_source_spec, &package_source_type) != 0 ||
         add_type(module, &package_batch_spec, &package_batch_type) != 0 ||
         add_type(module, &package_tensor_spec, &package_tensor_type) != 0 ||
+        add_exchange_table(package_tensor_type) != 0 ||
         add_type(module, &package_pipeline_spec, &package_pipeline_type) != 0 ||
         add_type(module, &package_loader_spec, &loader_type) != 0 || container_add_types(module) != 0)
         return -1;

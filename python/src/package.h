@@ -97,6 +97,14 @@ void package_hold_put(struct package_hold *hold);
 /* tensor.c: rows of a batch. Takes a reference to hold. */
 PyObject *package_tensor(struct package_hold *hold, const void *data, const struct lade_shape *shape);
 
+/* What __dlpack__ exports, with a reference to the batch; NULL and an exception. The view has none. */
+DLManagedTensorVersioned *package_tensor_export(PyObject *tensor);
+void package_tensor_view(PyObject *tensor, DLTensor *view);
+
+/* exchange.c: the capsule of lade.Tensor's table; the tensor that the table of another library makes of one. */
+PyObject *package_exchange_table(void);
+PyObject *package_exchange(PyObject *tensor, PyObject *capsule);
+
 /* The number type with this name, as NumPy spells it; -1: there is none. */
 int package_dtype(const char *name);
 const char *package_dtype_name(enum lade_dtype dtype);

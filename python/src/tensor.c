@@ -145,26 +145,48 @@ static void set_tensor(struct exported *e, DLTensor *t, const struct tensor *s)
     t->strides = e->dims.strides;
 }
 
-static PyObject *capsule_of(const struct tensor *s, bool versioned)
+DLManagedTensorVersioned *package_tensor_export(PyObject *tensor)
 {
+    const struct tensor *s = (struct tensor *)tensor;
     struct exported *e = export(s);
-    void *managed;
 
     if (!e)
         return NULL;
-    if (versioned) {
-        DLManagedTensorVersioned *m = &e->managed.versioned;
-        *m = (DLManagedTensorVersioned){
-            .version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, .manager_ctx = e, .deleter = delete_versioned};
-        set_tensor(e, &m->dl_tensor, s);
-        managed = m;
-    } else {
-        DLManagedTensor *m = &e->managed.legacy;
-        *m = (DLManagedTensor){.manager_ctx = e, .deleter = delete_legacy};
-        set_tensor(e, &m->dl_tensor, s);
-        managed = m;
-    }
-    PyObject *capsule = PyCapsule_New(managed, versioned ? versioned_name : legacy_name, drop_capsule);
+    e->managed.versioned = (DLManagedTensorVersioned){
+        .version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, .manager_ctx = e, .deleter = delete_versioned};
+    set_tensor(e, &e->managed.versioned.dl_tensor, s);
+    return &e->managed.versioned;
+}
+
+void package_tensor_view(PyObject *tensor, DLTensor *view)
+{
+    struct tensor *s = (struct tensor *)tensor;
+
+    *view = s->t;
+    view->shape = s->dims.shape;
+    view->strides = s->dims.strides;
+}
+
+static PyObject *versioned_capsule(PyObject *tensor)
+{
+    DLManagedTensorVersioned *managed = package_tensor_export(tensor);
+    PyObject *capsule = managed ? PyCapsule_New(managed, versioned_name, drop_capsule) : NULL;
+
+    if (managed && !capsule)
+        delete_versioned(managed);
+    return capsule;
+}
+
+static PyObject *legacy_capsule(PyObject *tensor)
+{
+    const struct tensor *s = (struct tensor *)tensor;
+    struct exported *e = export(s);
+
+    if (!e)
+        return NULL;
+    e->managed.legacy = (DLManagedTensor){.manager_ctx = e, .deleter = delete_legacy};
+    set_tensor(e, &e->managed.legacy.dl_tensor, s);
+    PyObject *capsule = PyCapsule_New(&e->managed.legacy, legacy_name, drop_capsule);
     if (!capsule)
         delete_exported(e);
     return capsule;
@@ -212,7 +234,7 @@ static PyObject *dlpack(PyObject *self, PyObject *args, PyObject *keywords)
                         "the tensor is exported without a copy: copy what the other library makes of it");
         return NULL;
     }
-    return capsule_of((struct tensor *)self, major >= DLPACK_MAJOR_VERSION);
+    return major >= DLPACK_MAJOR_VERSION ? versioned_capsule(self) : legacy_capsule(self);
 }
 
 static PyObject *dlpack_device(PyObject *self, PyObject *nothing)
@@ -334,6 +356,8 @@ static PyMethodDef methods[] = {
      "A DLPack capsule of the tensor's memory, without a copy. Called by from_dlpack() of other libraries."},
     {"__dlpack_device__", dlpack_device, METH_NOARGS,
      "__dlpack_device__($self, /)\n--\n\nDevice type and number: (1, 0), memory of the host."},
+    {"_exchange", package_exchange, METH_O,
+     "_exchange($self, table, /)\n--\n\nThe tensor of the library whose __dlpack_c_exchange_api__ table is."},
     {"numpy", to_numpy, METH_NOARGS, "numpy($self, /)\n--\n\nThe tensor as a NumPy array, without a copy."},
     {"tolist", to_list, METH_NOARGS, "tolist($self, /)\n--\n\nThe elements as nested lists."},
     {0},
@@ -363,6 +387,6 @@ static PyType_Slot slots[] = {
 PyType_Spec package_tensor_spec = {
     .name = "lade.Tensor",
     .basicsize = sizeof(struct tensor),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, /* the module adds an attribute to the type */
     .slots = slots,
 };

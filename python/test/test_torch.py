@@ -63,6 +63,23 @@ class Tensors(unittest.TestCase):
                 self.assertEqual(x.data_ptr(), np.asarray(loader.batch.sample).ctypes.data)
                 self.assertEqual(y.data_ptr(), np.asarray(loader.batch.label).ctypes.data)
 
+    def test_each_way_of_dlpack(self):
+        with lade.Loader((self.x, self.y), batch=8) as loader:
+            batch = next(loader)
+            a = torch.from_dlpack(batch.sample)
+            table = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+            if table is None:
+                self.skipTest("torch has no __dlpack_c_exchange_api__")
+            b = batch.sample._exchange(table)
+            self.assertEqual((a.data_ptr(), a.dtype, a.shape, a.stride()), (b.data_ptr(), b.dtype, b.shape, b.stride()))
+            del batch
+            self.assertTrue(torch.equal(a, b))
+            with self.assertRaises(ValueError):
+                next(loader).sample._exchange(None)
+        with lade.Loader({"a": self.x, "b": self.y}, batch=8, slots=3) as loader:
+            kept = [batch.b._exchange(table) for batch in loader for _ in range(2)]
+        self.assertEqual(sorted(torch.cat(kept[::2]).tolist()), sorted(self.y.tolist()))
+
     def test_kept_tensors(self):
         with lade.torch.Loader((self.x, self.y), batch=8, ids=True, slots=3) as loader:
             kept = list(loader) + list(loader)
