@@ -1,6 +1,6 @@
 /* harness
  * property: a draw tries the slots that its random words select: half a word per slot, each half used once, rejected halves skipped
- * engines: explore
+ * engines: explore genmc/rc11
  * threads: 3
  * bound: 3 slots, full; two draws with each of four words, at the boundaries between slots, against one draw
  * executions: 10

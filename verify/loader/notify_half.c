@@ -1,6 +1,6 @@
 /* harness
  * property: a worker that waits for a buffer is woken when half of the slots were released, also if the consumer does not wait
- * engines: explore native tsan
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 worker, 4 slots, 2 releases
  * executions: 3

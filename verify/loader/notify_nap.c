@@ -23,7 +23,8 @@ static void setup(void)
 
 static void thread(int id)
 {
-    static struct lade_batch batch;
+    static struct lade_error error;
+    static uint64_t batch, buffer;
 
     if (id < WORKERS) {
         assert(await_batch(&worker[0]) == CLAIMED && fill(&worker[0]));
@@ -34,7 +35,7 @@ static void thread(int id)
         return;
     }
     lade_loader_give(&loader, 0);
-    assert(take_next(0, LADE_FOREVER, &batch) == LADE_OK);
+    assert(await(&loader, &batch, &buffer, LADE_FOREVER, &error) == LADE_OK && batch == 0);
     if (atomic_load_explicit(&futex_woken[1], memory_order_relaxed))
         cover(slept);
 }

@@ -1,6 +1,6 @@
 /* harness
  * property: a worker that ends wakes a worker that waits for a buffer, as its own becomes free
- * engines: explore native tsan
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 2 workers, 1 buffer
  * executions: 3

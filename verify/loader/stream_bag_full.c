@@ -1,6 +1,6 @@
 /* harness
  * property: a worker that finds the bag full is woken when the consumer waits for samples, and then wakes it
- * engines: explore
+ * engines: explore genmc/rc11
  * threads: 2
  * bound: 1 worker, a full bag and one sample more, two batches of one; too few draws to wake the worker for them
  * executions: 50

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* harness
  * property: a worker that finds the bag full is woken by draws of a consumer that does not wait
- * engines: explore
+ * engines: explore genmc/rc11
  * threads: 2
  * bound: 1 worker, a full bag of four and one sample more, a batch of one
  * executions: 2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* harness
  * property: the last worker closes the bag and wakes the consumer, which takes what is left
- * engines: explore
+ * engines: explore genmc/rc11
  * threads: 2
  * bound: 1 worker, one sample, batches of one from a buffer of four, which it does not fill half
  * executions: 2

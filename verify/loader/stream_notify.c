@@ -1,6 +1,6 @@
 /* harness
  * property: when two workers put a sample each, one of them wakes the consumer, which needs both
- * engines: explore
+ * engines: explore genmc/rc11
  * threads: 3
  * bound: 2 workers, one sample each, a batch of one from a buffer of four, which must be half full
  * executions: 5000

@@ -1,6 +1,6 @@
 /* harness
  * property: cancel wakes a consumer that waits for a batch and a worker that waits for a buffer
- * engines: explore
+ * engines: explore genmc/rc11
  * threads: 3
  * bound: 1 worker without a buffer, a consumer whose batch does not arrive, cancel
  * executions: 10

@@ -1,6 +1,6 @@
 /* harness
  * property: a thread that has fetched a record batch wakes a thread that waits for the same one, which finds it complete
- * engines: explore native tsan
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, both acquire the same record batch and keep it
  * executions: 3

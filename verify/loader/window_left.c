@@ -1,6 +1,6 @@
 /* harness
  * property: the last thread that releases a record batch wakes a thread that waits for a slot for another one
- * engines: explore native tsan
+ * engines: explore native tsan genmc/rc11
  * threads: 2
  * bound: 1 slot, two record batches
  * executions: 3

@@ -74,7 +74,7 @@ def unjudged(work: Work) -> Certificate:
         if site:
             facts = {**where, "order": site.order, "partners": site.partners, **({"keep": site.keep} if site.keep else {})}
         else:
-            facts = {**where, "why": mutant.why}
+            facts = {**where, "why": mutant.why, **({"skip": mutant.because} if mutant.because else {})}
         row = Row(*key_of(mutant), facts)
         row.results = {engine: {"verdict": SKIPPED} for engine in row.engines}
         out[row.key] = row

@@ -44,7 +44,9 @@ KINDS = {
     "Invalid unlock() operation": "misuse",
     "Invalid barrier_init() operation": "misuse",
 }
-HARMLESS = ("In-place revisiting and symmetry reduction have no effect under IMM",)
+# A copy or fill of a structure that GenMC cannot check is an error where it is run.
+HARMLESS = ("In-place revisiting and symmetry reduction have no effect under IMM", "Cannot get variable naming info",
+            "Memory intrinsic found! Attempting to promote it", "Cannot promote")
 
 
 def command_for(harness: Harness, model: str, context: Context, more: list[str], defines: list[str],

@@ -35,6 +35,7 @@ class Mutant:
     orders: tuple[str, str] = ("", "")  # what to set at run time: order, failure order; empty: leave it, or not by an order
     informative: bool = False           # shows something about the site, but may survive
     only: str = ""                      # the engine that can run the code; empty: all can
+    because: str = ""                   # why others cannot
     function: str = ""                  # that holds the change; empty: it is outside of all
 
     def fits(self, engine: str) -> bool:
@@ -111,7 +112,7 @@ def parse_mutant(path: Path) -> dict[str, str]:
     fields: dict[str, list[str]] = {}
     current = ""
     for line in path.read_text(encoding="utf-8").splitlines():
-        found = re.match(r"^(file|name|why|engine|replace|with):(?: (.*))?$", line)
+        found = re.match(r"^(file|name|why|engine|because|replace|with):(?: (.*))?$", line)
         if found:
             current = found.group(1)
             fields[current] = [found.group(2)] if found.group(2) else []
@@ -123,6 +124,8 @@ def parse_mutant(path: Path) -> dict[str, str]:
     engine = " ".join(fields.get("engine", []))
     if engine not in ("", "explore", "genmc"):
         raise MutantError(f"{path}: no engine `{engine}`: write explore or genmc, or leave the line out")
+    if bool(engine) != ("because" in fields):
+        raise MutantError(f"{path}: `engine:` and `because:`, the reason for it, need each other")
     return {name: ("\n" if name in ("replace", "with") else " ").join(lines).strip("\n") for name, lines in fields.items()}
 
 
@@ -145,6 +148,7 @@ def protocol_mutants(module: str, root: Path) -> list[Mutant]:
         at = text.index(old)
         out.append(Mutant(module, fields["name"].strip(), fields["file"], source.line(at), "",
                           text.replace(old, fields["with"]), fields["why"].strip(), only=fields.get("engine", "").strip(),
+                          because=fields.get("because", "").strip(),
                           function=source.function(at + _first_change(old, fields["with"]))))
     return out
 

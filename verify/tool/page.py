@@ -18,7 +18,7 @@ these too.
 |---|---|
 | KILLED | a harness found a counterexample: the order is needed, and the harness would notice its loss |
 | KEPT | no harness did; the tag gives the reason why the order stays |
-| SKIP | the checker was not available, or it cannot run the code of this mutant |
+| SKIP | the checker was not available; or, with a reason, it cannot run the harness that kills this mutant |
 | NOT NEEDED | for failure orders only: no harness needs it |
 
 Rendered by `verify/certify` from [verify/certificate.json](../verify/certificate.json); do not edit it. `verify/certify --check`
@@ -77,7 +77,8 @@ def _said(row: Row, engine: str) -> str:
     result, verdict = row.results[engine], row.verdict(engine)
     if verdict == KILLED:
         return f"KILLED by [{result['harness']}](../verify/{result['harness']}.c): {result['error']}"
-    return f"KEPT: {row.facts.get('keep', '')}" if verdict == KEPT else verdict
+    reason = row.facts.get({KEPT: "keep", SKIPPED: "skip"}.get(verdict, ""), "")
+    return f"{verdict}: {reason}" if reason else verdict
 
 
 def _module(rows: Certificate, module: str) -> list[str]:

@@ -249,18 +249,22 @@ class Certify(Library):
 
     def test_protocol_mutant_of_one_engine(self) -> None:
         place = self.folder / "verify" / "box" / "mutants" / "wrong-word.txt"
-        text = MUTANT.format(by=1).replace("replace:", "engine: explore\nreplace:")
+        text = MUTANT.format(by=1).replace("replace:", "engine: explore\nbecause: GenMC cannot\nreplace:")
         place.write_text(text)
         code, output = self.certify("--json", "c.json")
         self.assertEqual(code, 0, output)
         rows = json.loads((self.folder / "c.json").read_text())["rows"]
         self.assertEqual([(r["engine"], r["verdict"]) for r in rows if r["protocol"]], [("explore", "KILLED")])
-        self.assertRegex(self.page(), r"wrong-word .* KILLED by \[box/mp\]\S+: \w+ \| SKIP \|")
+        self.assertRegex(self.page(), r"wrong-word .* KILLED by \[box/mp\]\S+: \w+ \| SKIP: GenMC cannot \|")
         self.assertEqual(self.certify("--check")[0], 0)
         page = self.page()
         if find_tool("genmc"):  # alone it leaves the row as it is
             self.assertEqual(self.certify("--engine", "genmc")[0], 0)
             self.assertEqual(self.page(), page)
+        place.write_text(text.replace("because: GenMC cannot\n", ""))
+        code, output = self.certify()
+        self.assertEqual(code, 1, output)
+        self.assertIn("need each other", output)
         place.write_text(text.replace("engine: explore", "engine: explorer"))
         code, output = self.certify()
         self.assertEqual(code, 1, output)
