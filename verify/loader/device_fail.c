@@ -33,6 +33,9 @@ NEVER(size_t, lade_memory_labels, (const struct lade_loader *l, uint64_t count))
 NEVER(bool, lade_loader_find, (struct lade_loader * l, uint64_t *batch, uint64_t *buffer))
 NEVER(void, lade_loader_give, (struct lade_loader * l, uint64_t buffer))
 NEVER(bool, lade_loader_is_here, (const struct lade_loader *l))
+NEVER(size_t, lade_memory_block, (const struct lade_loader *l))
+NEVER(int, lade_loader_refuse_child, (struct lade_error * error))
+NEVER(const char *, lade_status_text, (int status))
 
 static struct lade_loader loader;
 static struct lade_stage stage;
@@ -66,7 +69,7 @@ static void thread(int id)
         assert(lade_stage_fail(&loader, &failure) == LADE_DEVICE);
         return;
     }
-    assert(lade_stage_make_room(&loader, LADE_FOREVER) == LADE_DEVICE);
+    assert(lade_stage_await_slot(&loader, LADE_FOREVER) == LADE_DEVICE);
     assert(stage.failure.code == 1 || stage.failure.code == 2);
     if (atomic_load_explicit(&futex_woken[2], memory_order_relaxed))
         cover(slept);
