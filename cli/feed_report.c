@@ -159,10 +159,10 @@ static void print_classes(FILE *to, const struct feed *f, const struct figures *
     if (f->classes > CLASSES_SHOWN)
         fprintf(to, "    and %u more; --json lists them\n", f->classes - CLASSES_SHOWN);
     if (g->audited)
-        fprintf(to, "               p %.3g if all parts have the same classes\n", g->audit.classes_p);
+        fprintf(to, "               the same classes in all parts: p = %.3g\n", g->audit.classes_p);
     if (g->drawn_p >= 0)
-        fprintf(to, "               p %.3g if the samples drawn have %s\n", g->drawn_p,
-                f->o.balanced ? "each class equally often" : "the classes of the part");
+        fprintf(to, "               %s: p = %.3g\n",
+                f->o.balanced ? "each class drawn equally often" : "classes drawn as in the part", g->drawn_p);
 }
 
 void report_words(FILE *to, const struct feed *f, const struct figures *g)

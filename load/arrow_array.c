@@ -85,7 +85,7 @@ static int take_values(const struct descent *d, const struct ArrowArray *a, uint
         return status;
     p->values = a->buffers[1];
     if (base + count + (uint64_t)a->offset > SLOTS_MAX / type->slot)
-        return damaged(d, "the values are too many");
+        return damaged(d, "there are too many values");
     p->first = (base + (uint64_t)a->offset) * type->slot;
     return count > 0 && !p->values ? damaged(d, "the buffer of the values is missing") : LADE_OK;
 }
@@ -182,7 +182,7 @@ static int take_entries(const struct descent *d, struct lade_arrow_type *type, c
         const char *bytes = a->buffers[2] ? (const char *)a->buffers[2] + from : "";
         p->map[e] = lade_arrow_name(d->t, type, bytes, (size_t)(offset_at(offsets, wide, e + 1) - from), grow);
         if (p->map[e] == NO_NAME)
-            return damaged(d, "its dictionary has a name that it had not when the source was opened");
+            return damaged(d, "its dictionary has a name that was not there when the source was opened");
         if (p->map[e] == NO_NAME - 1)
             return type->entries < LADE_ARROW_ENTRIES_MAX
                        ? lade_members_no_memory(d->error)

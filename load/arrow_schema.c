@@ -125,7 +125,7 @@ static int take_type(const struct choice *c, struct lade_arrow_type *type, const
     type->items = 1;
     type->is_bytes = is_text(format) && !s->dictionary;
     if (image && !type->is_bytes)
-        return refuse(c, "is no binary, so it has no images: ", format);
+        return refuse(c, "is not binary, so it has no images: ", format);
     if (image && !lade_decode_offered())
         return refuse(c, "has images, which this build cannot decode (libturbojpeg and libspng are missing)", "");
     if (s->dictionary)

@@ -106,7 +106,7 @@ static int set_padding(struct column *c, const struct lade_loader_field *from, s
     const char *name = c->field->name;
 
     if (from->buckets > LADE_BUCKETS_MAX || (from->buckets > 0 && (!from->bucket || from->multiple > 0)))
-        return refuse(error, name, "rows have up to 64 lengths, or a multiple");
+        return refuse(error, name, "rows take up to 64 lengths or a multiple, not both");
     for (unsigned b = 0; b < from->buckets; b++) {
         if (from->bucket[b] <= (b ? from->bucket[b - 1] : 0))
             return refuse(error, name, "the lengths of rows do not rise");
@@ -185,7 +185,7 @@ static int add_column(struct lade_loader *l, const struct lade_loader_field *fro
             return refuse(error, from->name, "with pack_row all ragged fields are packed, and only with it");
         return set_ragged(c, from, error);
     }
-    return is_plain(from) ? LADE_OK : refuse(error, from->name, "it is not ragged: nothing but its name is set");
+    return is_plain(from) ? LADE_OK : refuse(error, from->name, "it is not ragged: set only its name");
 }
 
 static int add_columns(struct lade_loader *l, struct lade_error *error)

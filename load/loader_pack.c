@@ -30,8 +30,9 @@ static int check(const struct lade_loader *l, struct lade_error *error)
     if ((unsigned)c->pack_longer > LADE_LONGER_DROP)
         return refuse(error, "pack_longer is unknown");
     if (c->buffer > 0 || c->drop_last || c->fault == LADE_FAULT_SUBSTITUTE)
-        return refuse(error, "packing goes with neither stream mode, nor drop_last (pad completes the last batch), nor "
-                             "substitutes (skip instead)");
+        return refuse(error,
+                      "packing works with neither stream mode, nor drop_last (pad completes the last batch), nor "
+                      "substitutes (skip instead)");
     return LADE_OK;
 }
 

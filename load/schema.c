@@ -153,7 +153,7 @@ int lade_schema_check(const struct lade_schema *schema, const char *kind, struct
             return status;
     }
     if (!is_field(schema, schema->label) || !is_field(schema, schema->key) || !is_field(schema, schema->group))
-        return lade_fail(error, LADE_INVALID, kind, LADE_NO_OFFSET, "label, key or group is none of the %u fields",
+        return lade_fail(error, LADE_INVALID, kind, LADE_NO_OFFSET, "label, key or group is not one of the %u fields",
                          schema->fields);
     const int keys[] = {schema->key, schema->group};
     for (int k = 0; k < 2; k++)

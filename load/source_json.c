@@ -49,7 +49,7 @@ static bool take(struct reader *r, char c)
 static int take_string(struct reader *r, const char **text, size_t *length)
 {
     if (!take(r, '"'))
-        return wrong(r, "a text in quotes is missing");
+        return wrong(r, "a quoted string is missing");
     *text = (const char *)r->at;
     for (; r->at < r->end && *r->at != '"'; r->at++) {
         if (*r->at < ' ')
@@ -58,7 +58,7 @@ static int take_string(struct reader *r, const char **text, size_t *length)
             break;
     }
     if (r->at == r->end)
-        return wrong(r, "a text has no end");
+        return wrong(r, "a string has no end");
     *length = (size_t)(r->at++ - (const uint8_t *)*text);
     return LADE_OK;
 }
@@ -119,7 +119,7 @@ static int take_number(struct reader *r, double *to)
         good = take_digits(r);
     }
     if (!good)
-        return wrong(r, "something that is no number");
+        return wrong(r, "something that is not a number");
     const size_t length = (size_t)(r->at - begin);
     if (length > DIGITS_MAX)
         return wrong(r, "a number of more than 120 characters");
@@ -237,7 +237,7 @@ static int find_member(struct reader *r, const char *member)
 
     skip_space(&whole);
     if (status == LADE_OK && whole.at != whole.end)
-        status = wrong(&whole, "something follows the value");
+        status = wrong(&whole, "there are bytes after the value");
     if (status != LADE_OK || !member)
         return status;
     if (!take(r, '{'))

@@ -137,7 +137,7 @@ static int find_sample(const struct lade_megatron *m, uint64_t i, uint64_t *at, 
         return wrong(m, m->pointers_at + 8 * (end - 1), "has changed: a sequence lies outside the file of tokens",
                      error);
     if ((last - begin) / width + steps > m->longest)
-        return wrong(m, m->lengths_at + 4 * (end - 1), "has changed: a sample is longer than all were", error);
+        return wrong(m, m->lengths_at + 4 * (end - 1), "has changed: a sample is longer than the longest was", error);
     *at = begin;
     *length = (last - begin) / width + steps;
     return LADE_OK;

@@ -78,7 +78,7 @@ static int locate_one(void *context, const char *name, size_t length, const stru
         if (value->fault)
             return lade_fail(error, LADE_DAMAGED, value->file, value->offset, "%s", value->fault);
         if (l->value[f].data)
-            return lade_fail(error, LADE_DAMAGED, value->file, value->offset, "field '%.64s' is there twice",
+            return lade_fail(error, LADE_DAMAGED, value->file, value->offset, "two fields have the name '%.64s'",
                              field->field.name);
         if (value->kind == LADE_VALUE_RAW && (field->kind == LADE_VALUE_INT64S || field->kind == LADE_VALUE_FLOATS))
             return lade_fail(error, LADE_DAMAGED, value->file, value->offset,

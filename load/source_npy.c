@@ -95,7 +95,7 @@ static int read_shape(struct text *t, struct header *h)
         if (h->dims > LADE_DIMS_MAX - 1)
             return wrong(t, "the shape has more than 32 dimensions");
         if (!take_number(t, &h->dim[h->dims]))
-            return wrong(t, "the shape has something that is no number below 2^64");
+            return wrong(t, "the shape has something that is not a number below 2^64");
         h->dims++;
         if (!take(t, ',') && (t->at == t->end || *t->at != ')'))
             return wrong(t, "the shape has no comma where one should be");
@@ -156,7 +156,7 @@ static int read_entry(struct text *t, struct header *h)
             return wrong(&before, "the array is in Fortran order; save numpy.ascontiguousarray of it");
         return wrong(t, "fortran_order is neither True nor False");
     }
-    return wrong(&before, "the header has a key that npy does not know, or one twice");
+    return wrong(&before, "the header has an unknown key, or one twice");
 }
 
 static int read_header(struct text *t, struct header *h)
@@ -177,7 +177,7 @@ static int read_header(struct text *t, struct header *h)
     }
     skip_space(t);
     if (t->at != t->end)
-        return wrong(t, "something follows the dictionary in the header");
+        return wrong(t, "there are bytes after the dictionary in the header");
     if (!h->has_descr || !h->has_order || !h->has_shape)
         return wrong(t, "the header lacks one of 'descr', 'fortran_order' and 'shape'");
     return LADE_OK;

@@ -120,15 +120,15 @@ static int read_pax(struct lade_bytes file, uint64_t at, uint64_t size, struct b
         const uint8_t *equals, *key;
         const uint64_t length = pax_record(file.data + at, size, &equals, &key);
         if (length == 0)
-            return wrong(file, at, "a pax header has a record that is none", error);
+            return wrong(file, at, "a record of a pax header is malformed", error);
         const size_t name = (size_t)(equals - key);
         const uint64_t value = (uint64_t)(file.data + at + length - 1 - (equals + 1));
         if (name == 4 && !memcmp(key, "path", 4) && !set_name(b, equals + 1, value))
             return wrong(file, at, "the name of a member has a zero byte, or more than 4096 bytes", error);
         if (name == 4 && !memcmp(key, "size", 4) && !(b->sized = parse_size(equals + 1, value, &b->size)))
-            return wrong(file, at, "a pax header has a size that is no number", error);
+            return wrong(file, at, "a size in a pax header is not a number", error);
         if (name >= 10 && !memcmp(key, "GNU.sparse", 10))
-            return wrong(file, at, "a sparse member is not read", error);
+            return wrong(file, at, "a sparse member cannot be read", error);
         at += length;
         size -= length;
     }
@@ -182,7 +182,7 @@ static int read_header(struct lade_bytes file, uint64_t at, bool check, struct b
                      error);
     *type = header[156];
     if (!number_at(header + 124, 12, size))
-        return wrong(file, at + 124, "the size of a member is no number", error);
+        return wrong(file, at + 124, "the size of a member is not a number", error);
     const bool about = *type == 'x' || *type == 'g' || *type == 'L' || *type == 'K';
     if (b->sized && !about)
         *size = b->size;
@@ -191,7 +191,7 @@ static int read_header(struct lade_bytes file, uint64_t at, bool check, struct b
     if (*size > file.size - at - BLOCK)
         return wrong(file, at, "ends inside a member", error);
     if (*type == 'S')
-        return wrong(file, at, "a sparse member is not read", error);
+        return wrong(file, at, "a sparse member cannot be read", error);
     return LADE_OK;
 }
 

@@ -267,7 +267,7 @@ static int visit_features(struct wire features, const struct visit *v)
         struct entry e;
         int status = take_entry(&features, &e);
         if (status == LADE_OK && e.field == 1)
-            status = e.type == BYTES ? visit_feature(e.bytes, v) : wrong(&e.bytes, "a feature is no message");
+            status = e.type == BYTES ? visit_feature(e.bytes, v) : wrong(&e.bytes, "a feature is not a message");
         if (status != LADE_OK)
             return status;
     }
@@ -280,9 +280,9 @@ static int visit_example(struct wire example, const struct visit *v)
         struct entry e;
         int status = take_entry(&example, &e);
         if (status == LADE_OK && e.field == 2)
-            status = wrong(&e.bytes, "the record is a SequenceExample, which is not read, or no Example");
+            status = wrong(&e.bytes, "the record is not an Example; a SequenceExample cannot be read");
         if (status == LADE_OK && e.field == 1)
-            status = e.type == BYTES ? visit_features(e.bytes, v) : wrong(&e.bytes, "the features are no message");
+            status = e.type == BYTES ? visit_features(e.bytes, v) : wrong(&e.bytes, "the features are not a message");
         if (status != LADE_OK)
             return status;
     }

@@ -134,7 +134,7 @@ int lade_value_shape(const struct lade_value_field *f, const struct lade_value *
         return shape_npy(f, v, shape, error);
     case LADE_VALUE_INTEGER:
         *shape = (struct lade_shape){.dtype = LADE_I64};
-        return parse_integer(v, &number) ? LADE_OK : wrong(v, "the value is no integer in decimal digits", error);
+        return parse_integer(v, &number) ? LADE_OK : wrong(v, "the value is not a decimal integer", error);
     case LADE_VALUE_JSON:
         status = lade_json_numbers(&json, v, f->member, NULL, 0, 0, error);
         *shape = (struct lade_shape){.dtype = LADE_F64, .dims = json.is_array, .dim = {json.count}};

@@ -105,7 +105,7 @@ int lade_zip_next(struct lade_zip *zip, struct lade_zip_member *m, struct lade_e
     if (zip->left == 0)
         return LADE_EMPTY;
     if (zip->end - at < ENTRY || !is_at(b, at, 0x02014b50))
-        return wrong(b, at, "the directory has an entry that is none", error);
+        return wrong(b, at, "an entry of the directory is malformed", error);
     const uint64_t name = number(b, at + 28, 2), extra = number(b, at + 30, 2), comment = number(b, at + 32, 2);
     if (name + extra + comment > zip->end - at - ENTRY)
         return wrong(b, at, "an entry of the directory is longer than the directory", error);

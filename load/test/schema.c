@@ -80,7 +80,7 @@ Test(schema, is_checked)
     refused(&schema, &ops, 0, "no samples");
     refused(&schema, &no_read, 1, "read_fields");
     schema.label = 2;
-    refused(&schema, &ops, 1, "none of the 2 fields");
+    refused(&schema, &ops, 1, "not one of the 2 fields");
     schema.label = 1;
     refused(&schema, &ops, 1, "field 'b' is the label");
     schema.label = 0;
@@ -91,11 +91,11 @@ Test(schema, is_checked)
     field[0].ragged_max = 2;
     refused(&schema, &ops, 1, "field 'a' is the label");
     schema.label = -2;
-    refused(&schema, &ops, 1, "none of the 2 fields");
+    refused(&schema, &ops, 1, "not one of the 2 fields");
     schema.label = LADE_NO_FIELD;
     refused(&schema, &no_length, 1, "length");
     schema.key = 7;
-    refused(&schema, &ops, 1, "none of the 2 fields");
+    refused(&schema, &ops, 1, "not one of the 2 fields");
     schema.key = 1;
     field[1].dims = 1;
     field[1].dim[0] = LADE_KEY_MAX / sizeof(float) + 1;

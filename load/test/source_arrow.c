@@ -183,7 +183,7 @@ Test(source_arrow, chosen_columns, .init = setup, .fini = all_released)
     cr_assert_eq(lade_source_info(source)->classes, 16);
     lade_source_close(source);
     is_refused(&made, (struct lade_source_arrow){.column = none, .columns = 1}, LADE_INVALID, "no column 'nothing'");
-    is_refused(&made, (struct lade_source_arrow){.column = image, .columns = 1}, LADE_INVALID, "no binary");
+    is_refused(&made, (struct lade_source_arrow){.column = image, .columns = 1}, LADE_INVALID, "not binary");
     is_refused(&made, (struct lade_source_arrow){.label = "x"}, LADE_INVALID, "names no chosen column");
     is_refused(&made, (struct lade_source_arrow){.label = "v"}, LADE_INVALID, "not one integer");
 }

@@ -150,8 +150,7 @@ Test(unpack, damage, .init = setup, .fini = remove_folder)
         cr_assert_eq(lade_source_label(source, 1, &label, &error), LADE_DAMAGED);
         cr_assert_eq(error.offset, at);
         cr_assert_not_null(
-            strstr(error.text,
-                   "a.tar: the value is no integer in decimal digits, in bytes that are compressed, at byte"),
+            strstr(error.text, "a.tar: the value is not a decimal integer, in bytes that are compressed, at byte"),
             "%s", error.text);
         lade_source_close(source);
         for (size_t size = 0; size < packed.size; size++) { /* cut anywhere */
