@@ -34,6 +34,18 @@ class Arrow(NamedTuple):
     memory: int | None = None
 
 
+def _is_hugging_face(value):
+    return any((c.__module__, c.__name__) == ("datasets.arrow_dataset", "Dataset") for c in type(value).__mro__)
+
+
+def _arrow_of(table):
+    """The table of a Dataset of Hugging Face. Rows that it selected or reordered by numbers are copied, the others are not."""
+    if not _is_hugging_face(table):
+        return table
+    rows = table.with_format("arrow")[:]
+    return rows if getattr(table, "_indices", None) is None else rows.combine_chunks()
+
+
 def _table(table, label, key, group, classes):
     nulls = ("fail", "skip", "fill")
     if table.nulls not in nulls:
@@ -42,7 +54,7 @@ def _table(table, label, key, group, classes):
     if columns is None and table.images:
         raise ValueError("images needs columns: name all that are read")
     chosen = tuple((name, name in table.images) for name in columns or ())
-    return _lade.arrow_source(table.table, chosen, label, key, group, classes, nulls.index(table.nulls), table.fill,
+    return _lade.arrow_source(_arrow_of(table.table), chosen, label, key, group, classes, nulls.index(table.nulls), table.fill,
                               table.memory or 0, *table.size, table.pixels)
 
 
@@ -90,7 +102,7 @@ def open_source(source, label=None, key=None, group=None, classes=0, ragged=None
         return _lade.open_source(os.fspath(source))
     if isinstance(source, Arrow):
         return _table(source, label, key, group, classes)
-    if hasattr(source, "__arrow_c_stream__"):
+    if hasattr(source, "__arrow_c_stream__") or _is_hugging_face(source):
         return _table(Arrow(source), label, key, group, classes)
     if isinstance(source, dict):
         if not source:
