@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Training, validation and test parts of a large set, assigned by the workers of Ray Data or Dask: split_engines.py ray|dask.
+"""Training, validation and test parts of a large set, assigned by the workers of Ray Data, Dask or Spark: split_engines.py ray|dask|spark.
 
 Each task routes its items by a split of its own with the same seed and saves that; the driver merges them into one table.
 Since rule "hash" decides by key, group and seed alone, the result is that of one process. Prints what it compared.
@@ -44,9 +44,22 @@ def with_dask(folder):
     return dict(enumerate(np.concatenate(parts).tolist()))
 
 
+def with_spark(folder):
+    from pyspark.sql import SparkSession
+
+    def rows(ids):
+        ids = list(ids)
+        return zip(ids, assign(ids, folder).tolist())
+
+    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    parts = dict(session.sparkContext.parallelize(range(COUNT), 8).mapPartitions(rows).collect())
+    session.stop()
+    return parts
+
+
 def main(engine):
     with tempfile.TemporaryDirectory() as folder:
-        parts = {"ray": with_ray, "dask": with_dask}[engine](folder)
+        parts = {"ray": with_ray, "dask": with_dask, "spark": with_spark}[engine](folder)
         tables = sorted(pathlib.Path(folder).glob("*.split"))
         merged = lade.Split.load(tables[0])
         for table in tables[1:]:

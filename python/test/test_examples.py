@@ -87,5 +87,11 @@ class Dask(OfEngines, unittest.TestCase):
         self.check_split("dask")
 
 
+# imports: --full pyspark
+class Spark(OfEngines, unittest.TestCase):
+    def test_split(self):
+        self.check_split("spark")
+
+
 if __name__ == "__main__":
     unittest.main()
