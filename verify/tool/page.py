@@ -100,11 +100,18 @@ def _module(rows: Certificate, module: str) -> list[str]:
     return out
 
 
+def _skipped(rows: Certificate) -> list[str]:
+    """What some checker has not judged, and why."""
+    skips = [(row, engine) for _, row in sorted(rows.items()) for engine in row.engines if row.verdict(engine) == SKIPPED]
+    table = ([f"[{row.module}](#{row.module})", f"`{row.name}`", ENGINES[engine], row.facts.get("skip", "not run")] for row, engine in skips)
+    return ["## Skipped\n", *(_table(["module", "site or mutant", "checker", "reason"], table) if skips else ["Nothing.\n"])]
+
+
 def render(rows: Certificate) -> str:
     """The page."""
     modules = modules_of(rows)
     table = [[f"[{module}](#{module})", *summary(rows, module)[1:]] for module in modules]
-    out = [HEAD, "## Summary\n", *_table(SUMMARY, [*table, summary(rows)])]
+    out = [HEAD, "## Summary\n", *_table(SUMMARY, [*table, summary(rows)]), *_skipped(rows)]
     for module in modules:
         out += _module(rows, module)
     return "\n".join(out).rstrip("\n") + "\n"

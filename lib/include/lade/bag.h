@@ -38,9 +38,10 @@
  *              and 3 + max_loans spare ones per handle. A cell takes the size of the element, rounded up to 8 bytes, or
  *              to 64 if at least 64; plus 8 bytes.
  * Stopped      a thread that stops forever inside an operation blocks no other thread. If it stops inside close, the
- *              first operation that returns LADE_CLOSED wakes the waiting threads. A stopped thread costs at most the
- *              element or the slot that the operation held (put_many of words: up to 64), and its handle, which must
- *              not be used again. docs/bag.md has a table of the cost of each operation.
+ *              first operation that returns LADE_CLOSED wakes the waiting threads. A stopped thread costs at most one
+ *              element, one slot for a time (put_many of words: up to 64; draw_many: also the elements that it drew
+ *              before), and its handle with the cells of it, which must not be used again. docs/bag.md has a table of
+ *              the cost of each operation.
  * Lifetime     some internal counters wrap around. A put under LADE_BAG_EVICT_OLDEST may overwrite a newer element with
  *              its own if it sleeps, between its last read of the slot and its update, for exactly 2^16 rounds of
  *              capacity puts, or a multiple of that. A check for EMPTY may miss an element if it sleeps while the bag's

@@ -133,9 +133,9 @@ LADE_API LADE_MUST_CHECK int lade_spsc_pop_wait(struct lade_spsc *ring, uint64_t
 LADE_API LADE_MUST_CHECK int lade_spsc_close(struct lade_spsc *ring);
 
 /*
- * Every waiting call returns LADE_CANCELLED. Later calls wait as usual: unlike that of a loader, this cancel is not
- * permanent. A call that is about to wait can miss this cancel: that is a call that found the ring full or empty,
- * but has not yet read the number of cancels.
+ * Ends all waits in progress with LADE_CANCELLED. Later calls wait as usual; push and pop are not affected. (The cancel
+ * of a loader is permanent, unlike this one.) A waiting form that has found the ring full or empty, but has not yet
+ * begun to wait, can miss this cancel.
  * LADE_OK
  * LADE_INVALID     the ring was created without waits.
  */
@@ -205,9 +205,9 @@ LADE_API LADE_MUST_CHECK size_t lade_mpmc_push_many(struct lade_mpmc_handle *han
 LADE_API LADE_MUST_CHECK size_t lade_mpmc_pop_many(struct lade_mpmc_handle *handle, uint64_t *word, size_t count);
 
 /*
- * Waiting forms, close, cancel and count: contracts and statuses as for spsc. count is lock-free. Close takes two
- * steps: a push in progress at the close may succeed after another push has returned LADE_CLOSED, until a pop returns
- * LADE_CLOSED.
+ * Waiting forms, close, cancel and count: contracts and statuses as for the lade_spsc_ functions of the same names.
+ * count is lock-free. One difference: close takes two steps. A push in progress at the close may succeed after another
+ * push has returned LADE_CLOSED, until a pop returns LADE_CLOSED.
  */
 LADE_API LADE_MUST_CHECK int lade_mpmc_push_wait(struct lade_mpmc_handle *handle, uint64_t word, int64_t timeout);
 LADE_API LADE_MUST_CHECK int lade_mpmc_pop_wait(struct lade_mpmc_handle *handle, uint64_t *word, int64_t timeout);

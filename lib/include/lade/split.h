@@ -30,8 +30,8 @@
  *
  * Group        items with the same group go to one part: the group is decided as a separate key, and counts once.
  * Content      items with the same content (bytes, or a digest of them) go to one part, or only the first is accepted.
- * Conflict     if group, content and key are recorded with different parts, route returns LADE_CONFLICT, or follows the
- *              rule of the configuration and counts the conflict. A recorded key keeps its part.
+ * Conflict     if two of key, group and content are recorded with different parts, the conflict is counted, and route
+ *              returns LADE_CONFLICT or a part, see lade_split_conflict. What is recorded keeps its part.
  *
  * Threads      any number of threads may call every function at the same time, except create, load, destroy, merge and
  *              save. With the exact store they call lade_thread_enter() first (lade/thread.h).
@@ -87,11 +87,14 @@ enum lade_split_content {
     LADE_SPLIT_REJECT, /* LADE_CONFLICT */
 };
 
-/* What happens if group and content are both recorded, with different parts. */
+/*
+ * What happens if two of key, group and content are recorded with different parts; or if the key is recorded, and its
+ * content for another key (LADE_SPLIT_DROP, LADE_SPLIT_REJECT). The conflict is counted in each case.
+ */
 enum lade_split_conflict {
-    LADE_SPLIT_REFUSE,       /* LADE_CONFLICT, and the item is not recorded */
-    LADE_SPLIT_GROUP_WINS,   /* the conflict is counted, and the item goes to the part of its group */
-    LADE_SPLIT_CONTENT_WINS, /* the conflict is counted, and the item goes to the part of its content */
+    LADE_SPLIT_REFUSE,       /* LADE_CONFLICT, and the key is not recorded if it was not */
+    LADE_SPLIT_GROUP_WINS,   /* the part of the key if that is recorded, else of the group */
+    LADE_SPLIT_CONTENT_WINS, /* the part of the key if that is recorded, else of the content */
 };
 
 /* Zero means the default where one is named. Everything that pointers refer to is copied, except alloc. */

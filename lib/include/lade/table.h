@@ -22,11 +22,13 @@
  *              from mmap, never from malloc. While the table grows, the old and the new array exist. The library's
  *              thread frees the old one; the first create of a process starts that thread (LADE_NO_MEMORY if it
  *              cannot).
- * Stopped      a thread that stops forever inside an operation blocks no other thread, and growth continues. It
- *              prevents the release of old arrays. These then take at most twice the memory of the table at its largest
- *              during that time (or of 1 MiB), plus at most one array that the thread holds. It costs nothing else,
- *              except that cells of removed keys are then not reused: the table itself grows with the number of
- *              different keys inserted during that time.
+ * Stopped      a thread that stops forever inside an operation blocks no operation of another thread, except destroy,
+ *              and growth continues. Its read section stays open, for which all grace periods of the process wait. So
+ *              no table of the process frees old arrays or replaced byte strings, destroy does not return, and neither
+ *              do deferred puts release nor lade_ref_barrier() return (ref.h); see also Fork. The old arrays of a table
+ *              take at most twice the memory of the table at its largest during that time (or of 1 MiB), plus at most
+ *              one array that the thread holds. While they wait, cells of removed keys are not reused: the table itself
+ *              grows with the number of different keys inserted.
  * Signals      a signal handler may call get on a table that it interrupted, whatever the operation.
  * Fork         a child has its own copy and may use it. Exception: if a thread other than the one that forks was
  *              registered with liburcu directly, the child may only exec or _exit, because liburcu does not forget that
