@@ -20,7 +20,8 @@
  *              released a second time. This protects against one such call at a time: a concurrent get and put on a
  *              dead object can release it again. It also requires that the memory is still allocated, as it is during a
  *              grace period. After that, no counter inside the object can detect the misuse.
- * Stopped      a thread that stops forever keeps the references that it holds, and blocks no other thread.
+ * Stopped      a thread that stops forever keeps the references that it holds, and blocks no other thread. If it
+ *              stops in a read section of liburcu, deferred puts release nothing from then on: see Stopped in table.h.
  * Fork         a child has its own copy of the count. Threads that do not exist in the child hold their references
  *              there forever. The child may use all functions; for the deferred ones see Fork in table.h.
  */
