@@ -424,10 +424,9 @@ int lade_arrow_read(const struct lade_arrow *t, unsigned column, const struct la
     if ((p->rows > 0 || p->items > 0 || type->is_dictionary) && lade_arrow_is_null(t, column, p, row)) {
         if (t->nulls != LADE_NULLS_FILL || type->is_image)
             return null_here(t, column, row, sample, error);
-        if (is_row_null(p, row)) {
-            if (!type->is_list)
-                fill(type, view->data, type->items);
-            return LADE_OK; /* lists are empty */
+        if (is_row_null(p, row) && !type->is_list) {
+            fill(type, view->data, type->items);
+            return LADE_OK;
         }
     }
     if (type->is_image)
@@ -436,6 +435,8 @@ int lade_arrow_read(const struct lade_arrow *t, unsigned column, const struct la
         return is_element_null(p, row) ? (fill(type, view->data, 1), LADE_OK)
                                        : read_entry(t, column, p, row, sample, view->data, error);
     extent_of(type, p, row, &from, &steps);
+    if (is_row_null(p, row))
+        steps = 0; /* a list; the length that an index file has of it may be wrong */
     if (type->is_list && (view->from > steps || view->length > steps - view->from))
         return lade_fail(error, LADE_INVALID, t->file, LADE_NO_OFFSET, "column '%.64s' of sample %llu has %llu steps",
                          type->name, (unsigned long long)sample, (unsigned long long)steps);

@@ -171,7 +171,7 @@ static int measure_all(struct parquet *p, struct lade_index *index, struct lade_
     bool reads = false;
     int status = LADE_OK;
 
-    for (unsigned c = 0; c < p->t->columns; c++)
+    for (unsigned c = 0; c < p->t->columns && p->places > 0; c++)
         reads = reads || is_measured(p->t, c);
     if (!reads || !lade_index_load(index, take_parquet, p)) {
         for (uint64_t b = 0; b < p->places && status == LADE_OK; b++)

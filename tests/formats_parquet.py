@@ -279,6 +279,8 @@ def index_files():
     assert changed["index_use"] == "written" and changed["digest"] != first["digest"]
     pq.write_table(pa.table({"a": np.arange(10)}), path("fixed.parquet"))
     assert inspect("parquet:" + path("fixed.parquet") + ",index=yes")[1]["index_use"] == "none", "nothing is scanned"
+    pq.ParquetWriter(path("no-groups.parquet"), pa.schema([("list", pa.list_(pa.int64()))])).close()
+    refused("parquet:" + path("no-groups.parquet") + ",index=yes", "no samples")
 
 
 def index_instead_of_data():

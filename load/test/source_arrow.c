@@ -6,6 +6,7 @@
 #include "../../lib/test/allocator.h"
 #include "arrows.h"
 #include "members.h"
+#include "source.h"
 #include "test/forked.h"
 
 #include <pthread.h>
@@ -274,6 +275,11 @@ Test(source_arrow, nulls_fill, .init = setup, .fini = all_released)
     has(source, 0, 1, (int32_t[]){1, 7}, 8);
     cr_assert_eq(lade_source_length(source, 2, 1, &length, NULL), LADE_OK);
     cr_assert_eq(length, 0);
+    int32_t item;
+    struct lade_view views[3] = {[1] = {&item, 0, 1}};
+    struct lade_error error;
+    cr_assert_eq(source->read_many(source->self, (uint64_t[]){2}, 1, views, &error), LADE_INVALID);
+    cr_assert_not_null(strstr(error.text, "column 'list' of sample 2 has 0 steps"), "%s", error.text);
     has(source, 3, 2, (int32_t[]){7}, 4);
     has(source, 1, 2, (int32_t[]){1}, 4);
     lade_source_close(source);
