@@ -219,7 +219,8 @@ void lade_batch_buffer_use(const struct lade_loader *l, struct lade_batch_buffer
 /* Fills the fields of a batch that describe its memory. */
 void lade_memory_show(struct lade_memory *m, const struct lade_batch_buffer *slot, struct lade_batch *batch);
 /* Drops one holder; mark number mark records the work that done specifies. */
-int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done, void *handle);
+int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done, void *handle,
+                       struct lade_error *error);
 /* Drops one user; the last one frees the loader. */
 void lade_loader_leave(struct lade_loader *l);
 

@@ -26,7 +26,7 @@ static void delete_exported(struct exported *e)
     struct lade_loader *l = e->memory->loader;
 
     /* The loader keeps a failure of the device. */
-    (void)lade_memory_let_go(e->memory, 1 + e->tensor, e->done, e->handle);
+    (void)lade_memory_let_go(e->memory, 1 + e->tensor, e->done, e->handle, NULL);
     lade_heap_put(l->config.alloc, e);
     lade_loader_leave(l);
 }

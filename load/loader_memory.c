@@ -220,7 +220,8 @@ static void released(struct lade_ref *holds)
     lade_loader_leave(l);
 }
 
-int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done, void *handle)
+int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done, void *handle,
+                       struct lade_error *error)
 {
     struct lade_loader *l = m->loader;
     struct lade_device_failure failure = {NULL, 0, ""};
@@ -228,7 +229,7 @@ int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done
     if (m->on_device && !lade_loader_is_here(l)) {
         if (m->detached)
             lade_ref_put(&m->holds, released);
-        return LADE_INVALID;
+        return lade_loader_refuse_child(error);
     }
     int status = lade_stage_status(l, NULL);
     /* A batch without samples has no memory that a stream could use. */
@@ -240,6 +241,7 @@ int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done
         else
             atomic_fetch_or_explicit(&m->marks, 1u << mark, memory_order_relaxed); /* the holds carry it */
     }
+    status = lade_stage_error(l, status, error); /* before the last holder frees a loader that was destroyed */
     lade_ref_put(&m->holds, released);
     return status;
 }
@@ -247,13 +249,14 @@ int lade_memory_let_go(struct lade_memory *m, unsigned mark, enum lade_done done
 void lade_loader_release(struct lade_loader *l, const struct lade_batch *batch)
 {
     (void)l;
-    (void)lade_memory_let_go(batch->memory, 0, LADE_DONE_NOW, NULL);
+    (void)lade_memory_let_go(batch->memory, 0, LADE_DONE_NOW, NULL, NULL);
 }
 
 int lade_loader_release_after(struct lade_loader *l, const struct lade_batch *batch, enum lade_done done, void *handle,
                               struct lade_error *error)
 {
-    return lade_stage_error(l, lade_memory_let_go(batch->memory, 0, done, handle), error);
+    (void)l;
+    return lade_memory_let_go(batch->memory, 0, done, handle, error);
 }
 
 int lade_loader_detach(struct lade_loader *l, const struct lade_batch *batch, struct lade_error *error)

@@ -51,6 +51,30 @@ Test(loader_device_faults, every_call_may_fail)
     fail_every_call(2);
 }
 
+/* The last release of a detached batch frees the loader, after it has described the failure. */
+Test(loader_device_faults, a_detached_batch_outlives_device_and_loader)
+{
+    struct faulty_config faulty = {.seed = 7};
+    struct lade_source *source = numbers(COUNT);
+    struct lade_loader_config config = {.source = source, .threads = 1};
+    struct lade_loader *l = open_on(&faulty_backend, &faulty, &config);
+    struct faulty_stream *stream = faulty_stream(lade_device_native(device, 0));
+    struct lade_batch b = next_of(l), next;
+    int status;
+
+    cr_assert_eq(lade_loader_detach(l, &b, &error), LADE_OK);
+    faulty_lose(lade_device_native(device, 0));
+    while ((status = lade_loader_next(l, &next, LADE_FOREVER, &error)) == LADE_OK)
+        lade_loader_release(l, &next);
+    cr_assert_eq(status, LADE_DEVICE);
+    lade_loader_destroy(l);
+    lade_device_close(device);
+    cr_assert_eq(lade_loader_release_after(l, &b, LADE_DONE_STREAM, stream, &error), LADE_DEVICE);
+    cr_assert_not_null(strstr(error.text, "faulty: "), "%s", error.text);
+    lade_source_close(source);
+    cr_assert_eq(faulty_things(), 0);
+}
+
 static void hang(bool consumer_assists)
 {
     struct faulty_config faulty = {.seed = 6};

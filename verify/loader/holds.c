@@ -31,7 +31,7 @@ static void thread(int id)
 
     if (id < 2) {
         assert(block[0].sample == bytes_of(7));
-        assert(lade_memory_let_go(&memory[0], (unsigned)id, LADE_DONE_NOW, NULL) == LADE_OK);
+        assert(lade_memory_let_go(&memory[0], (unsigned)id, LADE_DONE_NOW, NULL, NULL) == LADE_OK);
     } else if (lade_batch_ring_reuse(&loader.ring, &buffer)) {
         assert(buffer == 0);
         block[0].sample = bytes_of(8);

@@ -42,7 +42,7 @@ static void thread(int id)
         lade_loader_release(&loader, &batch);
     } else if (id == 1) {
         assert(*(uint64_t *)batch.samples == bytes_of(7));
-        assert(lade_memory_let_go(mine, 1, LADE_DONE_NOW, NULL) == LADE_OK);
+        assert(lade_memory_let_go(mine, 1, LADE_DONE_NOW, NULL, NULL) == LADE_OK);
     } else if (lade_batch_ring_reuse(&loader.ring, &buffer)) {
         *(uint64_t *)(void *)slot[0].samples = bytes_of(8);
         cover(refilled);
