@@ -387,8 +387,13 @@ int main(int argc, char **argv)
         return 2;
     }
     size_t n = fread(lab.text, 1, sizeof lab.text - 1, f);
+    const bool whole = fgetc(f) == EOF;
     lab.text[n] = 0;
     fclose(f);
+    if (!whole) {
+        fprintf(stderr, "%s: the program is too long\n", argv[2]);
+        return 2;
+    }
     if (!strcmp(argv[1], "c") || !strcmp(argv[1], "orders")) {
         if (!lab_parse()) {
             fprintf(stderr, "%s: %s\n", argv[2], lab.error);

@@ -279,7 +279,7 @@ function fixedPart(source, free) {
   source = source.replace(/\/\/[^\n]*|\s/g, "");
   if (free)
     return (source.match(/assert\([^;]*;/g) || []).sort().join("");
-  return source.replace(/fence\(\w+\);/g, "").replace(/(?:memory_order_)?\b(?:relaxed|acquire|release|acq_rel|seq_cst)\b/g, "ORDER");
+  return source.replace(/fence\(\w+\);/g, "").replace(/\b(?:memory_order_)?(?:relaxed|consume|acquire|release|acq_rel|seq_cst)\b/g, "ORDER");
 }
 
 let given = ""; // the exercise that the link has opened

@@ -177,8 +177,11 @@ static int take_order(const char *allowed, const char *call, bool failure)
             if (!strchr(allowed, lab_order_letters[i]))
                 problem("this operation cannot have that order");
             emit_c("memory_order_%s", lab_order_names[i]);
-            if (lab.orders < ORDERS)
-                lab.order[lab.orders++] = (struct lab_order){token, token_length, i, allowed, call, failure};
+            if (lab.orders == ORDERS) {
+                problem("a program has at most 256 orders");
+                return i;
+            }
+            lab.order[lab.orders++] = (struct lab_order){token, token_length, i, allowed, call, failure};
             next();
             return i;
         }
@@ -259,7 +262,7 @@ static bool operation(void)
         if (take_name(name) && find_variable(name))
             problem("the expected value must be a local variable: it receives the value on failure");
         reg = find_register(name);
-        emit_c("&%s, ", name);
+        emit_c("&r_%s, ", name);
         expect(",");
     }
     if (list[k].arguments) {
@@ -316,7 +319,7 @@ static void primary(void)
             emit(I_PLAIN_LOAD, v ? (int)(v - lab.variable) : 0, at);
         } else if (take_name(name)) {
             emit(I_GET, find_register(name), at);
-            emit_c("%s", name);
+            emit_c("r_%s", name);
         }
     }
     nesting--;
@@ -449,7 +452,7 @@ static void assignment(int at)
     } else if (take_name(name)) {
         int reg = find_register(name);
         expect("=");
-        emit_c("%s = ", name);
+        emit_c("r_%s = ", name);
         expression(0);
         emit(I_SET, reg, at);
     }
@@ -612,11 +615,11 @@ static void thread_text(void)
         emit_c("static int end_%d_%s;\n", n, now->reg[i]);
     emit_c("static void *thread_%d(void *unused)\n{\n", n);
     for (int i = 0; i < now->registers; i++)
-        emit_c("int %s = 0;\n", now->reg[i]);
+        emit_c("int r_%s = 0;\n", now->reg[i]);
     emit_c("%s", body);
     emit_c("goto end;\nend:\n");
     for (int i = 0; i < now->registers; i++)
-        emit_c("end_%d_%s = %s;\n", n, now->reg[i], now->reg[i]);
+        emit_c("end_%d_%s = r_%s;\n", n, now->reg[i], now->reg[i]);
     emit_c("return unused;\n}\n");
 }
 

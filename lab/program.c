@@ -8,7 +8,7 @@
 enum { LONGEST = 20000 }; /* instructions between two requests */
 
 static int32_t memory[MEMORY];
-static char outcome[1024];
+static char outcome[1 << 14]; /* of the largest program */
 static bool finished;
 static struct {
     bool is;

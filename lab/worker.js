@@ -9,7 +9,7 @@ function explore(text, model, most) {
     imports[i.module] = imports[i.module] || {};
     imports[i.module][i.name] = i.name === "proc_exit" ? () => { throw new Error("internal error"); } : () => 8;
   }
-  const x = new WebAssembly.Instance(compiled, imports).exports, bytes = new TextEncoder().encode(text.replace(/[^\0-\x7f]/g, "?")); // offsets are those of the text
+  const x = new WebAssembly.Instance(compiled, imports).exports, bytes = new TextEncoder().encode(text.replace(/[^\x01-\x7f]/g, "?")); // offsets are those of the text, and zero would end it
   if (x._initialize)
     x._initialize();
   const at = x.lab_text(bytes.length);
@@ -26,8 +26,8 @@ function explore(text, model, most) {
 }
 
 // Orders in the text, with what they may be: {at, length, order, kinds}.
-const STEPS = {relaxed: "", acquire: "a", release: "r", acq_rel: "ar", seq_cst: "ars"};
-const COST = {relaxed: 0, acquire: 1, release: 1, acq_rel: 2, seq_cst: 3};
+const STEPS = {relaxed: "", consume: "a", acquire: "a", release: "r", acq_rel: "ar", seq_cst: "ars"};
+const COST = {relaxed: 0, consume: 1, acquire: 1, release: 1, acq_rel: 2, seq_cst: 3};
 
 function stronger(a, b) {
   return [...STEPS[b]].every(c => STEPS[a].includes(c));
@@ -54,7 +54,7 @@ function passes(text, model) {
 function audit(text, model) {
   const found = orders(text), rows = [];
   found.forEach((f, i) => {
-    const weaker = f.kinds.filter(k => k !== f.order && stronger(f.order, k));
+    const weaker = f.kinds.filter(k => stronger(f.order, k) && !stronger(k, f.order));
     for (const k of weaker.filter(w => !weaker.some(v => v !== w && stronger(v, w)))) {
       const result = passes(change(text, found, found.map((g, j) => j === i ? k : g.order)), model);
       rows.push({index: i, weaker: k, needed: result.verdict === "error", error: result.error || null});

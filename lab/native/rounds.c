@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { OUTCOMES = 512, LENGTH = 512, SPINS = 256, WAITS = 20000, LINE_UP = 1 << 14 };
+enum { OUTCOMES = 512, LENGTH = 1 << 14, SPINS = 256, WAITS = 20000, LINE_UP = 1 << 14 };
 
 static char outcome[LENGTH];
 static atomic_int failed, left_out, waits;
@@ -39,6 +39,7 @@ static bool waited(unsigned *turns)
         }                                                                                                              \
     } while (0)
 #define assert(c) END_IF(!(c), failed)
+#define free(p) ((void)(p)) /* the variable is there again in the next round */
 #define __VERIFIER_assume(c) END_IF(!(c), left_out)
 #define WAIT_FOR(c)                                                                                                    \
     for (unsigned turns = 0; (c) && ({                                                                                 \
@@ -175,6 +176,7 @@ int main(int argc, char **argv)
 
     rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
     last = now() + (int64_t)(1e9 * (argc > 2 ? atof(argv[2]) : 5));
+    RESET
     open_round = 1;
     for (size_t i = 0; i < THREADS; i++)
         if (pthread_create(&thread[i], NULL, run, (void *)(uintptr_t)i)) {
