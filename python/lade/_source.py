@@ -35,14 +35,19 @@ class Arrow(NamedTuple):
 
 
 def _is_hugging_face(value):
-    return any((c.__module__, c.__name__) == ("datasets.arrow_dataset", "Dataset") for c in type(value).__mro__)
+    """Whether it is a Dataset of Hugging Face whose rows are those of its table: with a transform it is a sequence."""
+    named = any((c.__module__, c.__name__) == ("datasets.arrow_dataset", "Dataset") for c in type(value).__mro__)
+    return named and value.format["type"] != "custom"
 
 
 def _arrow_of(table):
     """The table of a Dataset of Hugging Face. Rows that it selected or reordered by numbers are copied, the others are not."""
     if not _is_hugging_face(table):
+        if not hasattr(table, "__arrow_c_stream__"):
+            raise TypeError(f"lade.Arrow takes a table with __arrow_c_stream__, or a Dataset without a transform, not {type(table).__name__}")
         return table
-    rows = table.with_format("arrow")[:]
+    columns = None if table.format["output_all_columns"] else table.format["columns"]
+    rows = table.with_format("arrow", columns=columns)[:]
     return rows if getattr(table, "_indices", None) is None else rows.combine_chunks()
 
 

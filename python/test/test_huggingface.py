@@ -53,6 +53,18 @@ class Sources(unittest.TestCase):
         self.check(self.data.select(chosen), chosen)
         self.check(self.data.filter(lambda label: label == 3, input_columns="label"), [i for i in range(1000) if i % 10 == 3])
 
+    def test_formats(self):
+        """The columns that a format has, and what a transform makes of the rows."""
+        data = self.data.select_columns(["x", "label"])
+        doubled = data.with_transform(lambda rows: {"x": [2 * np.float32(x) for x in rows["x"]], "label": rows["label"]})
+        for source, names, factor in ((data.with_format("numpy", columns=["x"]), ("x",), 1), (doubled, ("x", "label"), 2),
+                                      (data.with_format("numpy", columns=["x"], output_all_columns=True), ("x", "label"), 1)):
+            with lade.Loader(source, batch=1000, shuffle=False) as loader:
+                self.assertEqual(loader.names, names)
+                np.testing.assert_array_equal(next(loader).x.numpy(), factor * self.x)
+        with self.assertRaisesRegex(TypeError, "without a transform"):
+            lade.Loader(lade.Arrow(doubled))
+
     def test_copies(self):
         """The rows are read in place; those that were selected by numbers are copied."""
         data = datasets.Dataset.from_dict({"x": np.zeros(100_000)})
