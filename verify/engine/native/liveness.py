@@ -28,7 +28,7 @@ INDEXED = re.compile(r"(-?\d+)\(%rbp,")
 REG = re.compile(r"%([a-z0-9]+)")
 SUFFIX = {"b": 1, "w": 2, "l": 4, "q": 8}
 MOVE = re.compile(r"mov(?:abs)?([bwlq])\s+(.+?),\s*(%\w+|-?\d+\(%rbp\))$")
-WIDEN = re.compile(r"mov[sz][bwl][wlq]\s+(.+?),\s*%(\w+)$|movslq\s+(.+?),\s*%(\w+)$")
+WIDEN = re.compile(r"mov[sz]([bwl])[wlq]\s+(.+?),\s*%(\w+)$")
 LEA = re.compile(r"lea[lq]\s+(-?\d+)\(%rbp\),\s*%(\w+)$")
 HOOK = re.compile(r"call\s+__tsan_(?:unaligned_|volatile_)?(?:read|write)(?:\d+|_range)\b")
 ONE_HOOK = re.compile(r"leaq -?\d+\(%rbp\), %rax movq %rax, %rdi call __tsan_(?:unaligned_|volatile_)?(?:read|write)(\d+)$")
@@ -86,11 +86,11 @@ def effects(text, i):
         else:
             i.use |= REGISTERS.get(target[1:], 0)
     elif w and "(%rbp," not in text:
-        source, target = (w.group(1), w.group(2)) if w.group(1) else (w.group(3), w.group(4))
+        size, source, target = w.groups()
         for r in REG.findall(source):
             i.use |= REGISTERS.get(r, 0)
         for off in SLOT.findall(source):
-            i.use |= bits(int(off), 8)
+            i.use |= bits(int(off), SUFFIX[size])
         if target in WHOLE:
             i.define = REGISTERS[target]
         else:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""lab/test/random.py LAB [--page WASM] N [SEED]: random programs of the lab's language against verify/explore on their C.
+"""lab/test/random_programs.py LAB [--page WASM] N [SEED]: random programs of the lab's language against verify/explore on their C.
 
 Executions, verdict and outcomes must be equal under RC11 and one other model. With --page the same programs also run in the page's
 WebAssembly, by node, which must give the same as the native build in all four models.
