@@ -200,7 +200,7 @@ class Certify(Library):
                                ("-> [box.take]", "-> [box.gone]", "[box.gone], which does not exist"),
                                ("[box.take] -> [box.put]", "[box.put] -> [box.put]", "is also the name of"),
                                ("[box.take] -> [box.put]", "[box.take] <-> [box.put]", "not of the form"),
-                               ("atomic_load_explicit(&full, memory_order_acquire)", "atomic_load(&full)", "without saying so"),
+                               ("atomic_load_explicit(&full, memory_order_acquire)", "atomic_load(&full)", "is seq_cst by default"),
                                ("memory_order_acquire", "ORDER", "is not written out"),
                                ("return word;", "return __sync_fetch_and_add(&word, 1);", "use <stdatomic.h>")):
             before = self.box.read_text()

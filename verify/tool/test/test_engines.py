@@ -65,7 +65,7 @@ class Engines(Library):
             code, output = self.certify()
             self.assertEqual(code, 1, output)
             for site in ("box.put release -> relaxed at lib/box.c:7", "box.take acquire -> relaxed at lib/box.c:12"):
-                self.assertIn(f"error: ENGINES DISAGREE on {site}: explore says KILLED (by box/mp: race), genmc says "
+                self.assertIn(f"error: ENGINES DISAGREE on {site}: explore reports KILLED (by box/mp: race), genmc reports "
                               + ("KEPT" if keep else "SURVIVED"), output)
             self.assertFalse(self.data.exists())
             if not keep:
