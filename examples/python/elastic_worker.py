@@ -18,6 +18,12 @@ import lade.torch
 COUNT, GLOBAL_BATCH = 48 * 40, 48
 
 
+def report(text):
+    """A line in one piece: several ranks write to the same pipe."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
 def save(path, **checkpoint):
     torch.save(checkpoint, path + ".new")
     os.replace(path + ".new", path)
@@ -28,7 +34,7 @@ def main(folder):
     torch.manual_seed(1)
     rank, ranks = torch.distributed.get_rank(), torch.distributed.get_world_size()
     path, enough = os.path.join(folder, "checkpoint"), os.path.join(folder, "enough")
-    print(f"rank {rank} of {ranks} is process {os.getpid()}", flush=True)
+    report(f"rank {rank} of {ranks} is process {os.getpid()}")
 
     loader = lade.torch.Loader(f"synthetic:count={COUNT},shape=64", batch=GLOBAL_BATCH // ranks, seed=1, ids=True)
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 10))
@@ -52,7 +58,7 @@ def main(folder):
             history.append([i for row in zip(*seen) for i in row])  # number x of the order is rank x mod R's
             if rank == 0 and len(history) % 5 == 0:
                 save(path, model=model.module.state_dict(), loader=loader.state_dict(), history=history)
-                print(f"step {len(history)} loss {loss.item():.3f}", flush=True)
+                report(f"step {len(history)} loss {loss.item():.3f}")
         end = [os.path.exists(enough)]
         torch.distributed.broadcast_object_list(end)  # rank 0 decides for all
         done = end[0]
