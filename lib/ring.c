@@ -82,7 +82,7 @@ static bool is_few(const struct lade_spsc *r, uint64_t n)
 static uint64_t head_now(struct lade_spsc *r)
 {
     /* The consumer has read the slots below head before they are written again. */
-    return atomic_load_explicit(&r->head, memory_order_acquire); /* [ring.spsc.room] -> [ring.spsc.popped] */
+    return atomic_load_explicit(&r->head, memory_order_acquire); /* [ring.spsc.free] -> [ring.spsc.popped] */
 }
 
 static uint64_t tail_now(struct lade_spsc *r)
@@ -132,7 +132,7 @@ static void spsc_pushed(struct lade_spsc *r, uint64_t tail)
 static void spsc_popped(struct lade_spsc *r, uint64_t head)
 {
     LADE_STEP();
-    atomic_store_explicit(&r->head, head, memory_order_release); /* [ring.spsc.popped] -> [ring.spsc.room] */
+    atomic_store_explicit(&r->head, head, memory_order_release); /* [ring.spsc.popped] -> [ring.spsc.free] */
 }
 
 /*
